@@ -1,0 +1,231 @@
+// One axis of a pool: which input cells each output sees, and which outputs see each input cell. Together with
+// geometry.hpp, which lines axes up to an N-D window, this is the only window arithmetic in ndpool.
+#pragma once
+
+#include <ndpool/extents.hpp>
+
+namespace ndpool {
+
+/// Where padding comes from.
+enum class PaddingRule : unsigned char {
+  given,       ///< the numbers the caller gave
+  same_upper,  ///< as many outputs as ceil(input / stride); the odd cell goes last
+  same_lower,  ///< the same, the odd cell goes first
+  valid,       ///< none
+};
+
+/// The window of one axis as a caller describes it.
+struct AxisWindow {
+  Index kernel = 1;
+  Index stride = 1;
+  Index lo = 0;  ///< padded cells before the input
+  Index hi = 0;  ///< padded cells after the input
+  Index dilation = 1;
+  bool ceil_mode = false;
+  PaddingRule rule = PaddingRule::given;
+};
+
+/// The taps of one output on one axis. Real tap number `r` (0 .. count-1) is tap `first_tap + r` of the window and
+/// reads input cell `first + r * step`.
+struct Taps {
+  Index first = 0;      ///< input cell of the first real tap
+  Index count = 0;      ///< real taps
+  Index step = 1;       ///< input cells from tap to tap
+  Index first_tap = 0;  ///< number of the first real tap inside the window
+  Index length = 0;     ///< taps of the window, whatever they fall on; the same at every position of a windowed axis
+  Index padded = 0;     ///< taps that fall on padding; overhang is in neither count
+};
+
+/// An arithmetic progression of positions: first, first + step, ..., `count` of them.
+struct Progression {
+  Index first = 0;
+  Index count = 0;
+  Index step = 1;
+};
+
+namespace detail {
+
+constexpr Index ceil_divide(Index a, Index b) { return a / b + (a % b > 0 ? 1 : 0); }                 // b > 0
+constexpr Index floor_divide(Index a, Index b) { return a / b - (a % b < 0 ? 1 : 0); }                // b > 0
+constexpr Index common_divisor(Index a, Index b) {
+  while (b != 0) {
+    const Index rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+struct Quotient {
+  Index floor;
+  bool exact;
+};
+
+/// a * b / c for a, b >= 0 and c > 0, exact although a * b may need 128 bits; the quotient itself must fit.
+constexpr Quotient multiply_divide(Index a, Index b, Index c) {
+  Index product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return {product / c, product % c == 0};
+  const auto divisor = static_cast<std::uint64_t>(c);
+  const auto factor = static_cast<std::uint64_t>(b);
+  std::uint64_t quotient = 0, rest = 0;  // rest < divisor < 2^63, so doubling it never wraps
+  for (int bit = 62; bit >= 0; --bit) {
+    quotient *= 2;
+    rest *= 2;
+    if (rest >= divisor) rest -= divisor, ++quotient;
+    if ((static_cast<std::uint64_t>(a) >> bit & 1) == 0) continue;
+    quotient += factor / divisor;
+    rest += factor % divisor;
+    if (rest >= divisor) rest -= divisor, ++quotient;
+  }
+  return {static_cast<Index>(quotient), rest == 0};
+}
+
+}  // namespace detail
+
+/// First input cell of bin `bin`: floor(bin * length / bins).
+constexpr Index adaptive_start(Index length, Index bins, Index bin) {
+  return detail::multiply_divide(bin, length, bins).floor;
+}
+
+/// One past the last input cell of bin `bin`: ceil((bin + 1) * length / bins).
+constexpr Index adaptive_end(Index length, Index bins, Index bin) {
+  const detail::Quotient end = detail::multiply_divide(bin + 1, length, bins);
+  return end.floor + (end.exact ? 0 : 1);
+}
+
+/// One axis, resolved for an input length. Made by `batch_axis`, `windowed_axis` and `adaptive_axis`, which validate;
+/// the members are for reading.
+struct Axis {
+  Index input = 0;
+  Index output = 0;
+  Index kernel = 1;  ///< taps of a window; for an adaptive axis the length of its longest bin
+  Index stride = 1;
+  Index dilation = 1;
+  Index lo = 0;
+  Index hi = 0;
+  bool adaptive = false;
+  bool pooled = false;
+
+  /// Input cell under tap 0 of an output; negative where that is padding.
+  constexpr Index start(Index output_position) const {
+    return adaptive ? adaptive_start(input, output, output_position) : output_position * stride - lo;
+  }
+
+  constexpr Taps taps(Index output_position) const {
+    const Index begin = start(output_position);
+    if (adaptive) {
+      const Index length = adaptive_end(input, output, output_position) - begin;
+      return {begin, length, 1, 0, length, 0};
+    }
+    // Taps stay on the dilation grid: the start is stepped into the input, never clamped to its edge.
+    const Index first_tap = begin < 0 ? detail::ceil_divide(-begin, dilation) : 0;
+    const Index real_end = detail::smaller(kernel, detail::floor_divide(input - 1 - begin, dilation) + 1);
+    const Index counted = detail::smaller(kernel, (input + hi - 1 - begin) / dilation + 1);
+    const Index real = detail::larger(0, real_end - first_tap);
+    if (real == 0) return {0, 0, dilation, 0, kernel, counted};
+    return {begin + first_tap * dilation, real, dilation, first_tap, kernel, counted - real};
+  }
+
+  /// The outputs that see an input cell, in increasing order.
+  constexpr Progression outputs_seeing(Index input_position) const {
+    if (adaptive) {  // the transposed bins: the same two formulas with input and output exchanged
+      const Index first = adaptive_start(output, input, input_position);
+      return {first, adaptive_end(output, input, input_position) - first, 1};
+    }
+    // Solve o * stride + tap * dilation = position; taps that solve it are stride / g apart, outputs dilation / g.
+    const Index position = input_position + lo;
+    const Index divisor = detail::common_divisor(stride, dilation);
+    const Index tap_step = stride / divisor, output_step = dilation / divisor;
+    const Index tap = smallest_tap_reaching(position, tap_step);
+    if (tap < 0) return {};
+    const Index last = (position - tap * dilation) / stride;
+    const Index steps = detail::smaller((kernel - 1 - tap) / tap_step, last / output_step);
+    const Index beyond = last < output ? 0 : detail::ceil_divide(last - (output - 1), output_step);
+    if (beyond > steps) return {};
+    return {last - steps * output_step, steps - beyond + 1, output_step};
+  }
+
+  /// The first output whose window holds no input cell, or -1.
+  constexpr Index first_empty_output() const {
+    if (adaptive || output == 0) return -1;
+    if (taps(0).count == 0) return 0;
+    // Neighbouring taps are at most `input` apart, so only windows entirely beyond the end can miss all cells.
+    if (dilation <= input) return start(output - 1) < input ? -1 : detail::ceil_divide(input + lo, stride);
+    for (Index position = 1; position < output; ++position)
+      if (taps(position).count == 0) return position;
+    return -1;
+  }
+
+ private:
+  /// Smallest tap number from which a whole number of strides leads back to an output, or -1.
+  constexpr Index smallest_tap_reaching(Index position, Index tap_step) const {
+    if (dilation == 1) return position % stride < kernel ? position % stride : -1;
+    for (Index tap = 0; tap < detail::smaller(kernel, tap_step) && tap * dilation <= position; ++tap)
+      if ((position - tap * dilation) % stride == 0) return tap;
+    return -1;
+  }
+};
+
+/// An axis that is not pooled: every cell is its own window.
+constexpr Axis batch_axis(Index length) {
+  Axis axis;
+  axis.input = axis.output = length;
+  return axis;
+}
+
+/// Resolves a windowed axis of `length` cells into `axis`. Nothing is written if the answer is a fault; `number` is the
+/// axis of the array that the fault names.
+constexpr Fault windowed_axis(Index length, AxisWindow window, int number, Axis& axis) {
+  const Index k = window.kernel, s = window.stride, d = window.dilation;
+  if (k < 1) return {Code::not_positive, Argument::kernel, number, {k}};
+  if (s < 1) return {Code::not_positive, Argument::stride, number, {s}};
+  if (d < 1) return {Code::not_positive, Argument::dilation, number, {d}};
+  if (window.rule != PaddingRule::given) window.lo = window.hi = 0;
+  if (window.lo < 0) return {Code::negative, Argument::padding, number, {window.lo}};
+  if (window.hi < 0) return {Code::negative, Argument::padding, number, {window.hi}};
+  if (length < 0) return {Code::negative, Argument::shape, number, {length}};
+  if (length == 0) return {Code::zero_length, Argument::shape, number, {}};
+
+  Index effective = 0;
+  if (__builtin_mul_overflow(d, k - 1, &effective) || __builtin_add_overflow(effective, 1, &effective))
+    return {Code::overflow, Argument::dilation, number, {d, k}};
+  if (window.rule == PaddingRule::same_upper || window.rule == PaddingRule::same_lower) {
+    // (ceil(L/s) - 1) * s < L, so only the last addition can overflow.
+    Index covered = (detail::ceil_divide(length, s) - 1) * s;
+    if (__builtin_add_overflow(covered, effective, &covered))
+      return {Code::overflow, Argument::kernel, number, {k, length}};
+    const Index total = detail::larger(0, covered - length);
+    const Index half = total / 2;
+    window.lo = window.rule == PaddingRule::same_upper ? half : total - half;
+    window.hi = total - window.lo;
+  }
+  Index padded = 0;
+  if (__builtin_add_overflow(length, window.lo, &padded) || __builtin_add_overflow(padded, window.hi, &padded))
+    return {Code::overflow, Argument::padding, number, {window.lo, window.hi}};
+
+  const Index room = padded - effective;  // both are positive, so this cannot wrap
+  Index output = detail::floor_divide(room, s) + 1;
+  if (window.ceil_mode && room % s != 0) {
+    ++output;
+    // Rounding up made a last window; it stays only if it starts inside the input or the padding before it.
+    if (output - 1 > (length + window.lo - 1) / s) --output;
+  }
+  if (output < 1) return {Code::kernel_exceeds_input, Argument::kernel, number, {k, length, window.lo, window.hi, effective}};
+
+  axis = {length, output, k, s, d, window.lo, window.hi, false, true};
+  return {};
+}
+
+/// Resolves an axis of `length` cells into `bins` bins. Nothing is written if the answer is a fault.
+constexpr Fault adaptive_axis(Index length, Index bins, int number, Axis& axis) {
+  if (bins < 1) return {Code::not_positive, Argument::output_size, number, {bins}};
+  if (length < 0) return {Code::negative, Argument::shape, number, {length}};
+  if (length == 0) return {Code::zero_length, Argument::shape, number, {}};
+  // A bin starts at most gcd(length, bins) / bins short of the next cell, which makes the longest bin this long.
+  const Index divisor = detail::common_divisor(length, bins);
+  const Index longest = detail::ceil_divide(length - divisor, bins) + 1;
+  axis = {length, bins, longest, 1, 1, 0, 0, true, true};
+  return {};
+}
+
+}  // namespace ndpool

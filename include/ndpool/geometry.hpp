@@ -1,0 +1,276 @@
+// The N-D window of a pool: how a caller describes it, how it is resolved for an array, and what it answers.
+// Validation lives here and reports plain values; nothing allocates, throws or needs an operating system.
+//
+// Every axis of the array has a window. The axes that are not pooled have windows of one cell, so channels-first,
+// channels-last, batch and rank are no cases of their own.
+#pragma once
+
+#include <ndpool/axis.hpp>
+#include <ndpool/extents.hpp>
+
+namespace ndpool {
+
+/// Padding of one axis: cells before and after the input. Converts from one number for both sides.
+struct Pad {
+  Index lo = 0;
+  Index hi = 0;
+  constexpr Pad() = default;
+  constexpr Pad(Index both) : lo(both), hi(both) {}
+  constexpr Pad(Index before, Index after) : lo(before), hi(after) {}
+};
+
+/// Padding of all pooled axes: `{1, 1}`, `{{0, 1}, {2, 2}}`, `PaddingRule::same_upper`; empty means none.
+template <int Capacity>
+class BasicPadding {
+ public:
+  constexpr BasicPadding() = default;
+  constexpr BasicPadding(PaddingRule rule) : rule_(rule) {}
+  constexpr BasicPadding(std::initializer_list<Pad> pads) {
+    for (const Pad& pad : pads) push_back(pad);
+  }
+  constexpr PaddingRule rule() const { return rule_; }
+  constexpr int size() const { return size_; }
+  constexpr const Pad& operator[](int i) const { return pads_[i]; }
+  constexpr void push_back(Pad pad) {
+    if (size_ < Capacity) pads_[size_] = pad;
+    ++size_;
+  }
+
+ private:
+  PaddingRule rule_ = PaddingRule::given;
+  int size_ = 0;
+  Pad pads_[Capacity] = {};
+};
+
+/// A sliding window. `kernel` has one entry per pooled axis and so has every other list that is not empty. An empty
+/// stride means the kernel, an empty dilation 1, empty padding 0, empty axes the last ones of the array. Entries of
+/// `axes` may count from the end (-1 is the last axis); entry i of the lists belongs to entry i of `axes`.
+template <int Capacity>
+struct BasicWindow {
+  Extents<Capacity> kernel = {};
+  Extents<Capacity> stride = {};
+  BasicPadding<Capacity> padding = {};
+  Extents<Capacity> dilation = {};
+  Extents<Capacity> axes = {};
+  bool ceil_mode = false;
+};
+
+/// Bins of nearly equal length that cover each pooled axis; `output_size` has one entry per pooled axis.
+template <int Capacity>
+struct BasicAdaptive {
+  Extents<Capacity> output_size = {};
+  Extents<Capacity> axes = {};
+};
+
+/// One bin per pooled axis. Empty axes mean all of them. `keepdims` keeps the pooled axes with length 1.
+template <int Capacity>
+struct BasicGlobal {
+  Extents<Capacity> axes = {};
+  bool keepdims = false;
+};
+
+using Padding = BasicPadding<max_rank>;
+using Window = BasicWindow<max_rank>;
+using Adaptive = BasicAdaptive<max_rank>;
+using Global = BasicGlobal<max_rank>;
+
+/// How many taps of one window fall on input cells, and how many on input cells or padding.
+struct TapCounts {
+  Index real = 1;
+  Index counted = 1;
+};
+
+/// A window resolved for an array, axis by axis in the array's order.
+template <int Capacity>
+struct BasicGeometry {
+  using Position = Extents<Capacity>;
+
+  int rank = 0;
+  Axis axes[Capacity] = {};
+  Index cell_stride[Capacity] = {};  ///< weight of an input position in a flat index; 0 on axes that are not pooled
+  Index tap_stride[Capacity] = {};   ///< weight of a tap in a tap number; 0 on axes that are not pooled
+
+  constexpr Position input_shape() const { return collect([](const Axis& axis) { return axis.input; }); }
+  constexpr Position output_shape() const { return collect([](const Axis& axis) { return axis.output; }); }
+
+  /// Product of f over the pooled axes; resolving has made sure that kernels and input lengths do not overflow.
+  template <class F>
+  constexpr Index pooled_product(F f) const {
+    Index product = 1;
+    for (int a = 0; a < rank; ++a)
+      if (axes[a].pooled) product *= f(axes[a]);
+    return product;
+  }
+  /// Cells of the pooled axes: flat indices are below it.
+  constexpr Index cell_count() const { return pooled_product([](const Axis& axis) { return axis.input; }); }
+  /// Taps of the largest window: tap numbers are below it.
+  constexpr Index tap_count() const { return pooled_product([](const Axis& axis) { return axis.kernel; }); }
+
+  /// The flat index, row-major over the unpadded pooled axes, of the input cell under a tap of an output.
+  constexpr Index flat_from_tap(const Position& output, Index tap) const {
+    Index flat = 0;
+    for (int a = 0; a < rank; ++a) {
+      if (!axes[a].pooled) continue;
+      const Index on_axis = tap / tap_stride[a] % axes[a].kernel;
+      flat += cell_stride[a] * (axes[a].start(output[a]) + on_axis * axes[a].dilation);
+    }
+    return flat;
+  }
+
+  /// The tap of an output that reads the cell with this flat index, or -1 if the window does not see the cell.
+  constexpr Index tap_from_flat(const Position& output, Index flat) const {
+    if (flat < 0 || flat >= cell_count()) return -1;
+    Index tap = 0;
+    for (int a = 0; a < rank; ++a) {
+      if (!axes[a].pooled) continue;
+      const Taps taps = axes[a].taps(output[a]);
+      const Index beyond_first = flat / cell_stride[a] % axes[a].input - taps.first;
+      if (beyond_first < 0 || beyond_first % taps.step != 0 || beyond_first / taps.step >= taps.count) return -1;
+      tap += tap_stride[a] * (taps.first_tap + beyond_first / taps.step);
+    }
+    return tap;
+  }
+
+  /// The input position of the cell with this flat index, in the batch of an output.
+  constexpr Position cell_from_flat(const Position& output, Index flat) const {
+    Position cell = output;
+    for (int a = 0; a < rank; ++a)
+      if (axes[a].pooled) cell[a] = flat / cell_stride[a] % axes[a].input;
+    return cell;
+  }
+
+  /// A fault that names the first axis and output whose window holds no input cell, if there is one.
+  constexpr Fault empty_window() const {
+    for (int a = 0; a < rank; ++a) {
+      const Index output = axes[a].first_empty_output();
+      if (output < 0) continue;
+      const Axis& axis = axes[a];
+      const Index pad = axis.start(output) < 0 ? axis.lo : axis.hi;
+      return {Code::empty_window, Argument::padding, a, {pad, output, axis.kernel, axis.stride, axis.input}};
+    }
+    return {};
+  }
+
+ private:
+  template <class F>
+  constexpr Position collect(F f) const {
+    Position values;
+    for (int a = 0; a < rank; ++a) values.push_back(f(axes[a]));
+    return values;
+  }
+};
+
+using Geometry = BasicGeometry<max_rank>;
+
+namespace detail {
+
+/// Turns `axes` (or the last `count` axes if it is empty) into axis numbers from 0.
+template <int Capacity>
+constexpr Fault pooled_axes(const Extents<Capacity>& axes, int count, int rank, Extents<Capacity>& numbers) {
+  numbers = {};
+  if (count == 0) return {Code::nothing_to_pool, Argument::axes, -1, {rank}};
+  if (count > rank) return {Code::too_many_axes, Argument::axes, -1, {count, rank}};
+  for (int i = 0; i < count; ++i) {
+    const Index given = axes.empty() ? rank - count + i : axes[i];
+    const Index number = given < 0 ? given + rank : given;
+    if (number < 0 || number >= rank) return {Code::axis_out_of_range, Argument::axes, -1, {given, rank}};
+    for (Index earlier : numbers)
+      if (earlier == number) return {Code::axis_repeated, Argument::axes, static_cast<int>(number), {number}};
+    numbers.push_back(number);
+  }
+  return {};
+}
+
+/// A list that may be left empty must otherwise have one entry per pooled axis.
+constexpr Fault check_count(Argument argument, int given, int expected) {
+  if (given == 0 || given == expected) return {};
+  return {Code::wrong_count, argument, -1, {given, expected}};
+}
+
+/// The common part of all geometries: batch axes, then `resolve_axis(entry, axis number, length, axis)` for every entry
+/// of `axes`, then the products that must not overflow.
+template <int Capacity, class ResolveAxis>
+constexpr Fault resolve_axes(const Extents<Capacity>& axes, int count, const Extents<Capacity>& shape,
+                             BasicGeometry<Capacity>& geometry, ResolveAxis resolve_axis) {
+  if (shape.size() > Capacity) return {Code::rank_too_large, Argument::shape, -1, {shape.size(), Capacity}};
+  geometry = {};
+  geometry.rank = shape.size();
+  for (int a = 0; a < geometry.rank; ++a) {
+    if (shape[a] < 0) return {Code::negative, Argument::shape, a, {shape[a]}};
+    geometry.axes[a] = batch_axis(shape[a]);
+  }
+  Extents<Capacity> numbers;
+  if (Fault fault = pooled_axes(axes, count, geometry.rank, numbers)) return fault;
+  for (int i = 0; i < count; ++i) {
+    const int number = static_cast<int>(numbers[i]);
+    if (Fault fault = resolve_axis(i, number, shape[number], geometry.axes[number])) return fault;
+  }
+
+  Index cells = 1, taps = 1;
+  for (int a = geometry.rank - 1; a >= 0; --a) {
+    const Axis& axis = geometry.axes[a];
+    if (!axis.pooled) continue;
+    geometry.cell_stride[a] = cells;
+    geometry.tap_stride[a] = taps;
+    if (__builtin_mul_overflow(cells, axis.input, &cells)) return {Code::overflow, Argument::shape, a, {axis.input}};
+    if (__builtin_mul_overflow(taps, axis.kernel, &taps)) return {Code::overflow, Argument::kernel, a, {axis.kernel}};
+  }
+  if (element_count(shape) < 0) return {Code::overflow, Argument::shape, -1, {}};
+  if (element_count(geometry.output_shape()) < 0) return {Code::overflow, Argument::output_size, -1, {}};
+  return {};
+}
+
+}  // namespace detail
+
+/// Resolves a description for an array of `shape`. If the answer is a fault, `geometry` is not to be used.
+template <int Capacity>
+constexpr Fault resolve(const BasicWindow<Capacity>& window, const Extents<Capacity>& shape,
+                        BasicGeometry<Capacity>& geometry) {
+  const int count = window.kernel.size();
+  if (count > Capacity) return {Code::rank_too_large, Argument::kernel, -1, {count, Capacity}};
+  if (Fault fault = detail::check_count(Argument::stride, window.stride.size(), count)) return fault;
+  if (Fault fault = detail::check_count(Argument::padding, window.padding.size(), count)) return fault;
+  if (Fault fault = detail::check_count(Argument::dilation, window.dilation.size(), count)) return fault;
+  if (Fault fault = detail::check_count(Argument::axes, window.axes.size(), count)) return fault;
+  return detail::resolve_axes(window.axes, count, shape, geometry, [&](int i, int number, Index length, Axis& axis) {
+    AxisWindow one;
+    one.kernel = window.kernel[i];
+    one.stride = window.stride.empty() ? window.kernel[i] : window.stride[i];
+    one.dilation = window.dilation.empty() ? 1 : window.dilation[i];
+    if (window.padding.size() > 0) one.lo = window.padding[i].lo, one.hi = window.padding[i].hi;
+    one.ceil_mode = window.ceil_mode;
+    one.rule = window.padding.rule();
+    return windowed_axis(length, one, number, axis);
+  });
+}
+
+template <int Capacity>
+constexpr Fault resolve(const BasicAdaptive<Capacity>& adaptive, const Extents<Capacity>& shape,
+                        BasicGeometry<Capacity>& geometry) {
+  const int count = adaptive.output_size.size();
+  if (count > Capacity) return {Code::rank_too_large, Argument::output_size, -1, {count, Capacity}};
+  if (Fault fault = detail::check_count(Argument::axes, adaptive.axes.size(), count)) return fault;
+  return detail::resolve_axes(adaptive.axes, count, shape, geometry, [&](int i, int number, Index length, Axis& axis) {
+    return adaptive_axis(length, adaptive.output_size[i], number, axis);
+  });
+}
+
+template <int Capacity>
+constexpr Fault resolve(const BasicGlobal<Capacity>& global, const Extents<Capacity>& shape,
+                        BasicGeometry<Capacity>& geometry) {
+  const int count = global.axes.empty() ? shape.size() : global.axes.size();
+  return detail::resolve_axes(global.axes, count, shape, geometry, [](int, int number, Index length, Axis& axis) {
+    return adaptive_axis(length, 1, number, axis);
+  });
+}
+
+/// The shape a caller gets back: the pooled axes of a global pool without keepdims are dropped.
+template <int Capacity>
+constexpr Extents<Capacity> drop_pooled_axes(const BasicGeometry<Capacity>& geometry) {
+  Extents<Capacity> kept;
+  for (int a = 0; a < geometry.rank; ++a)
+    if (!geometry.axes[a].pooled) kept.push_back(geometry.axes[a].output);
+  return kept;
+}
+
+}  // namespace ndpool

@@ -1,0 +1,284 @@
+// Pools with shapes known at run time: a geometry times a reducer, with its value and both derivatives.
+//
+//   auto pool = ndpool::max_pool({.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
+//   ndpool::Shape out = pool.output_shape({64, 112, 112});
+//   pool.forward(ndpool::view(x, {64, 112, 112}), ndpool::view(y, out));
+#pragma once
+
+#include <ndpool/geometry.hpp>
+#include <ndpool/reducer.hpp>
+#include <ndpool/spec/average.hpp>
+#include <ndpool/spec/lp.hpp>
+#include <ndpool/spec/maps.hpp>
+#include <ndpool/spec/max.hpp>
+#include <ndpool/spec/min.hpp>
+#include <ndpool/spec/smooth_max.hpp>
+#include <ndpool/spec/sum.hpp>
+#include <ndpool/spec/unpool.hpp>
+
+#include <limits>
+#include <variant>
+
+namespace ndpool {
+
+/// A reducer and its options, before the scalar type is known. `with<T>(f)` calls f with the spec of the reducer for
+/// T, or throws if T lacks what the reducer needs.
+namespace reduction {
+
+inline constexpr Fault no_order{Code::no_order, Argument::x, -1, {}};
+inline constexpr Fault no_transcendentals{Code::no_transcendentals, Argument::x, -1, {}};
+
+struct Max {
+  ExtremeOptions options = {};
+  template <class T, class F>
+  void with(F f) const {
+    if constexpr (spec::Ordered<T> || spec::Joined<T>)
+      f(spec::Max<T>{{options}});
+    else
+      raise(no_order);
+  }
+};
+
+struct Min {
+  ExtremeOptions options = {};
+  template <class T, class F>
+  void with(F f) const {
+    if constexpr (spec::Ordered<T> || spec::Joined<T>)
+      f(spec::Min<T>{{options}});
+    else
+      raise(no_order);
+  }
+};
+
+struct Sum {
+  template <class T, class F>
+  void with(F f) const {
+    f(spec::Sum<T>{});
+  }
+};
+
+struct Average {
+  AverageOptions options = {};
+  template <class T, class F>
+  void with(F f) const {
+    f(spec::Average<T>{{}, options});
+  }
+};
+
+struct SmoothMax {
+  SmoothMaxOptions options = {};
+  template <class T, class F>
+  void with(F f) const {
+    if constexpr (spec::AnalyticField<T>)
+      f(spec::SmoothMax<T>{options});
+    else
+      raise(no_transcendentals);
+  }
+};
+
+struct Lp {
+  double p = 2;
+  LpOptions options = {};
+  template <class T, class F>
+  void with(F f) const {
+    if constexpr (spec::AnalyticField<T>) {
+      if (p == std::numeric_limits<double>::infinity())
+        f(spec::LargestMagnitude<T>{{{{.ties = options.ties, .empty = options.empty}}}});
+      else
+        f(spec::Lp<T>{p, options});
+    } else {
+      raise(no_transcendentals);
+    }
+  }
+};
+
+}  // namespace reduction
+
+/// A pool. Cheap to copy, immutable, and safe to share between threads; it holds no array and no shape. All maps check
+/// their arguments before they write and throw `ndpool::Error`. Inputs may have any strides; outputs must not overlap
+/// inputs.
+class Pool {
+ public:
+  using Description = std::variant<Window, Adaptive, Global>;
+  using Reduction = std::variant<reduction::Max, reduction::Min, reduction::Sum, reduction::Average,
+                                 reduction::SmoothMax, reduction::Lp>;
+
+  Pool(Description description, Reduction reduction)
+      : description_(std::move(description)), reduction_(std::move(reduction)) {}
+
+  /// The window, resolved for an array of `shape`; it answers every question about taps.
+  Geometry geometry(const Shape& shape) const {
+    return std::visit([&](const auto& description) { return spec::make_geometry(description, shape); }, description_);
+  }
+
+  /// Shape of the result for an input of `shape`. Throws if the window does not fit.
+  Shape output_shape(const Shape& shape) const { return visible_shape(geometry(shape)); }
+
+  /// y = R(x).
+  template <class X, class Y>
+  void forward(const View<X>& x, const View<Y>& y) const {
+    run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+      spec::forward(geometry, reducer, x, with_all_axes(geometry, y, Argument::y));
+    });
+  }
+
+  /// The same, and in `indices` the flat index of each winner over the unpadded pooled axes. For max and min.
+  template <class X, class Y>
+  void forward(const View<X>& x, const View<Y>& y, const View<Index>& indices) const {
+    run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+      using Reducer = std::remove_cvref_t<decltype(reducer)>;
+      using Scalar = std::remove_const_t<X>;
+      if constexpr (spec::Ordered<Scalar> && (std::same_as<Reducer, spec::Max<Scalar>> ||
+                                              std::same_as<Reducer, spec::Min<Scalar>>))
+        spec::forward(geometry, reducer, x, with_all_axes(geometry, y, Argument::y),
+                      with_all_axes(geometry, indices, Argument::indices));
+      else
+        raise({Code::no_indices, Argument::indices, -1, {}});
+    });
+  }
+
+  /// dy = (derivative of R at x) dx.
+  template <class X, class DX, class DY>
+  void jvp(const View<X>& x, const View<DX>& dx, const View<DY>& dy) const {
+    run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+      if constexpr (spec::Differentiable<std::remove_const_t<X>>)
+        spec::jvp(geometry, reducer, x, dx, with_all_axes(geometry, dy, Argument::dy));
+      else
+        raise({Code::no_derivative, Argument::x, -1, {}});
+    });
+  }
+
+  /// gx = (derivative of R at x)^T gy. Overwrites gx.
+  template <class X, class GY, class GX>
+  void vjp(const View<X>& x, const View<GY>& gy, const View<GX>& gx) const {
+    run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+      if constexpr (spec::Differentiable<std::remove_const_t<X>>)
+        spec::vjp(geometry, reducer, x, with_all_axes(geometry, gy, Argument::gy), gx);
+      else
+        raise({Code::no_derivative, Argument::x, -1, {}});
+    });
+  }
+
+ private:
+  template <class T, class F>
+  void run(const Shape& shape, F f) const {
+    const Geometry resolved = geometry(shape);
+    std::visit([&](const auto& reduction) { reduction.template with<T>([&](const auto& r) { f(resolved, r); }); },
+               reduction_);
+  }
+
+  bool drops_axes() const {
+    const Global* global = std::get_if<Global>(&description_);
+    return global != nullptr && !global->keepdims;
+  }
+  Shape visible_shape(const Geometry& geometry) const {
+    return drops_axes() ? drop_pooled_axes(geometry) : geometry.output_shape();
+  }
+
+  /// A view of the visible output shape with the dropped axes put back as axes of length 1.
+  template <class T>
+  View<T> with_all_axes(const Geometry& geometry, const View<T>& view, Argument argument) const {
+    if (!drops_axes()) return view;
+    require(check_view(view, visible_shape(geometry), argument));
+    Shape shape, strides;
+    for (int a = 0, visible = 0; a < geometry.rank; ++a) {
+      const bool dropped = geometry.axes[a].pooled;
+      shape.push_back(dropped ? 1 : view.shape()[visible]);
+      strides.push_back(dropped ? 1 : view.strides()[visible]);
+      if (!dropped) ++visible;
+    }
+    return {view.data(), shape, strides};
+  }
+
+  Description description_;
+  Reduction reduction_;
+};
+
+/// Makes pools of one reducer over one kind of geometry: `max_pool(window, options)`. The options may be left out.
+template <class Description, class Reduction>
+struct PoolFamily {
+  using Options = decltype(Reduction::options);
+  Pool operator()(const Description& description, Options options = {}) const {
+    return {description, Reduction{resolve_ties(options)}};
+  }
+
+ protected:
+  /// Global pools give their derivative to every extreme unless told otherwise.
+  static Options resolve_ties(Options options) {
+    if constexpr (std::same_as<Description, Global> && requires { options.ties; })
+      if (options.ties == Ties::standard) options.ties = Ties::all;
+    return options;
+  }
+};
+
+template <class Description>
+struct PoolFamily<Description, reduction::Sum> {
+  Pool operator()(const Description& description) const { return {description, reduction::Sum{}}; }
+};
+
+/// Lp has its p in front: `lp_pool(2, window)`.
+template <class Description>
+struct LpFamily {
+  Pool operator()(double p, const Description& description, LpOptions options = {}) const {
+    // A finite p has no extremes, and ties asked of it must stay visible as the error they are.
+    if (std::same_as<Description, Global> && p == std::numeric_limits<double>::infinity() &&
+        options.ties == Ties::standard)
+      options.ties = Ties::all;
+    return {description, reduction::Lp{p, options}};
+  }
+};
+
+inline constexpr PoolFamily<Window, reduction::Max> max_pool;
+inline constexpr PoolFamily<Window, reduction::Min> min_pool;
+inline constexpr PoolFamily<Window, reduction::Sum> sum_pool;
+inline constexpr PoolFamily<Window, reduction::Average> avg_pool;
+inline constexpr PoolFamily<Window, reduction::SmoothMax> smooth_max_pool;
+inline constexpr LpFamily<Window> lp_pool;
+
+inline constexpr PoolFamily<Adaptive, reduction::Max> adaptive_max_pool;
+inline constexpr PoolFamily<Adaptive, reduction::Min> adaptive_min_pool;
+inline constexpr PoolFamily<Adaptive, reduction::Sum> adaptive_sum_pool;
+inline constexpr PoolFamily<Adaptive, reduction::Average> adaptive_avg_pool;
+inline constexpr PoolFamily<Adaptive, reduction::SmoothMax> adaptive_smooth_max_pool;
+inline constexpr LpFamily<Adaptive> adaptive_lp_pool;
+
+inline constexpr PoolFamily<Global, reduction::Max> global_max_pool;
+inline constexpr PoolFamily<Global, reduction::Min> global_min_pool;
+inline constexpr PoolFamily<Global, reduction::Sum> global_sum_pool;
+inline constexpr PoolFamily<Global, reduction::Average> global_avg_pool;
+inline constexpr PoolFamily<Global, reduction::SmoothMax> global_smooth_max_pool;
+inline constexpr LpFamily<Global> global_lp_pool;
+
+/// Max unpooling to `output_size`: the way back from a max pool with its indices.
+class Unpool {
+ public:
+  explicit Unpool(const Adaptive& size) : size_(size) {}
+
+  /// Shape of the result for values of `shape`.
+  Shape output_shape(const Shape& shape) const { return spec::unpool_geometry(size_, shape).input_shape(); }
+
+  /// x = values placed at the cells that `indices` name, 0 elsewhere; -1 is skipped, the last of equal indices wins.
+  template <class Y, class Indices, class X>
+  void forward(const View<Y>& values, const View<Indices>& indices, const View<X>& x) const {
+    spec::unpool(spec::unpool_geometry(size_, values.shape()), values, indices, x);
+  }
+
+  /// Unpooling is linear in the values: its JVP places their tangents.
+  template <class DY, class Indices, class DX>
+  void jvp(const View<DY>& tangents, const View<Indices>& indices, const View<DX>& dx) const {
+    forward(tangents, indices, dx);
+  }
+
+  /// gy = the gradient of each value that was placed and not overwritten; 0 for the others.
+  template <class Indices, class GX, class GY>
+  void vjp(const View<Indices>& indices, const View<GX>& gx, const View<GY>& gy) const {
+    spec::unpool_vjp(spec::unpool_geometry(size_, indices.shape()), indices, gx, gy);
+  }
+
+ private:
+  Adaptive size_;
+};
+
+inline Unpool max_unpool(const Adaptive& size) { return Unpool(size); }
+
+}  // namespace ndpool

@@ -1,0 +1,80 @@
+// What max and min share: the extreme of the taps, its first winner, and how often it occurs.
+#pragma once
+
+#include <ndpool/geometry.hpp>
+#include <ndpool/reducer.hpp>
+#include <ndpool/spec/scalar.hpp>
+
+namespace ndpool::spec {
+
+/// `Direction::before(a, b)` says that a is the more extreme number; `Direction::identity<T>()` loses to every number.
+template <class T, class Direction>
+struct Extreme {
+  static_assert(Ordered<T> || Joined<T>, "ndpool: max and min need a scalar with an order or a Join");
+  using Scalar = T;
+  ExtremeOptions options = {};
+
+  /// The extreme of some taps, the number of the first tap that holds it, and how many hold it. No tap: ties = 0.
+  struct State {
+    T value{};
+    Index tap = -1;
+    Index ties = 0;
+  };
+
+  static constexpr State identity() { return {}; }
+  static constexpr State lift(const T& x, Index tap) { return {x, tap, 1}; }
+
+  constexpr State combine(const State& a, const State& b) const {
+    if (a.ties == 0) return b;
+    if (b.ties == 0) return a;
+    if constexpr (Joined<T>) {
+      return {Direction::join(a.value, b.value), -1, a.ties + b.ties};
+    } else {
+      if (beats(a.value, b.value)) return a;
+      if (beats(b.value, a.value)) return b;
+      // A tie: the tap with the smaller number is first in row-major order, whatever order the taps came in.
+      return {a.tap < b.tap ? a.value : b.value, a.tap < b.tap ? a.tap : b.tap, a.ties + b.ties};
+    }
+  }
+
+  using Summary = State;
+  constexpr Summary finish(State state, TapCounts) const {
+    if constexpr (Direction::template has_identity<T>)
+      if (state.ties == 0) state.value = Direction::template identity<T>();
+    return state;
+  }
+
+  constexpr T value(const Summary& summary) const { return summary.value; }
+
+  /// Number of the winning tap, -1 if the window is empty.
+  constexpr Index winner(const Summary& summary) const
+    requires Ordered<T>
+  {
+    return summary.tap;
+  }
+
+  constexpr T weight(const Summary& summary, const T& x, Index tap) const
+    requires Ordered<T>
+  {
+    if (options.ties == Ties::all || options.ties == Ties::split)
+      return T(beats(x, summary.value) || beats(summary.value, x) ? 0 : 1);
+    return T(tap == summary.tap ? 1 : 0);
+  }
+  constexpr T scale(const Summary& summary) const
+    requires Ordered<T>
+  {
+    return options.ties == Ties::split ? T(summary.ties) : T(1);
+  }
+
+  constexpr bool rejects_empty_windows() const { return options.empty == Empty::error; }
+  static constexpr bool has_identity_value = Direction::template has_identity<T>;
+
+ private:
+  /// Strictly more extreme, NaN rule included. Two NaNs tie, and so do +0 and -0.
+  constexpr bool beats(const T& a, const T& b) const {
+    if (is_nan(a) || is_nan(b)) return options.nan == Nan::propagate ? !is_nan(b) : !is_nan(a);
+    return Direction::before(a, b);
+  }
+};
+
+}  // namespace ndpool::spec

@@ -1,0 +1,30 @@
+// Max: the largest of the taps on input cells. Padding never takes part.
+//
+//   y = max x_i        w_i = 1 at the first / at every / split over all largest taps
+#pragma once
+
+#include <ndpool/spec/extreme.hpp>
+
+namespace ndpool::spec {
+
+struct Largest {
+  template <class T>
+  static constexpr bool before(const T& a, const T& b) { return b < a; }
+  template <class T>
+  static constexpr T join(const T& a, const T& b) { return Join<T>::max(a, b); }
+
+  template <class T>
+  static constexpr bool has_identity = std::numeric_limits<T>::has_infinity || std::numeric_limits<T>::is_bounded;
+  template <class T>
+  static constexpr T identity() {
+    if constexpr (std::numeric_limits<T>::has_infinity)
+      return T(-std::numeric_limits<T>::infinity());
+    else
+      return std::numeric_limits<T>::lowest();
+  }
+};
+
+template <class T>
+struct Max : Extreme<T, Largest> {};
+
+}  // namespace ndpool::spec

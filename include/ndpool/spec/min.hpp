@@ -1,0 +1,30 @@
+// Min: the smallest of the taps on input cells. Padding never takes part.
+//
+//   y = min x_i        w_i = 1 at the first / at every / split over all smallest taps
+#pragma once
+
+#include <ndpool/spec/extreme.hpp>
+
+namespace ndpool::spec {
+
+struct Smallest {
+  template <class T>
+  static constexpr bool before(const T& a, const T& b) { return a < b; }
+  template <class T>
+  static constexpr T join(const T& a, const T& b) { return Join<T>::min(a, b); }
+
+  template <class T>
+  static constexpr bool has_identity = std::numeric_limits<T>::has_infinity || std::numeric_limits<T>::is_bounded;
+  template <class T>
+  static constexpr T identity() {
+    if constexpr (std::numeric_limits<T>::has_infinity)
+      return std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::max();
+  }
+};
+
+template <class T>
+struct Min : Extreme<T, Smallest> {};
+
+}  // namespace ndpool::spec

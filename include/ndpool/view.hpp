@@ -1,0 +1,144 @@
+// A strided view over memory that belongs to the caller.
+#pragma once
+
+#include <ndpool/extents.hpp>
+
+#if __STDC_HOSTED__
+#include <ndpool/error.hpp>
+#endif
+
+#include <cstdint>
+#include <type_traits>
+
+namespace ndpool {
+
+/// Strides, in elements, of a packed row-major array. They are meaningless, but made without harm, for a shape whose
+/// product does not fit 64 bits: validation rejects such a shape before anything is read.
+template <int Capacity>
+constexpr Extents<Capacity> packed_strides(const Extents<Capacity>& shape) {
+  Extents<Capacity> strides = Extents<Capacity>::filled(shape.size(), 1);
+  for (int a = (shape.size() < Capacity ? shape.size() : Capacity) - 2; a >= 0; --a)
+    static_cast<void>(__builtin_mul_overflow(strides[a + 1], detail::larger(shape[a + 1], 1), &strides[a]));
+  return strides;
+}
+
+/// `data` is the element at position 0 of every axis; strides count elements and may be negative or (for inputs) zero.
+/// A view owns nothing and costs nothing to copy.
+template <class T, int Capacity = max_rank>
+class View {
+ public:
+  using value_type = std::remove_const_t<T>;
+
+  constexpr View() = default;
+  constexpr View(T* data, const Extents<Capacity>& shape) : View(data, shape, packed_strides(shape)) {}
+  constexpr View(T* data, const Extents<Capacity>& shape, const Extents<Capacity>& strides)
+      : data_(data), shape_(shape), strides_(strides) {}
+  /// A view to read through can be made of every view.
+  constexpr operator View<const T, Capacity>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data_, shape_, strides_};
+  }
+
+  constexpr T* data() const { return data_; }
+  constexpr int rank() const { return shape_.size(); }
+  constexpr const Extents<Capacity>& shape() const { return shape_; }
+  constexpr const Extents<Capacity>& strides() const { return strides_; }
+
+  /// The element at a position. Not checked.
+  constexpr T& operator[](const Extents<Capacity>& position) const {
+    Index offset = 0;
+    for (int a = 0; a < shape_.size(); ++a) offset += position[a] * strides_[a];
+    return data_[offset];
+  }
+
+ private:
+  T* data_ = nullptr;
+  Extents<Capacity> shape_ = {};
+  Extents<Capacity> strides_ = {};
+};
+
+namespace detail {
+
+/// The bytes a view touches, as a half-open range of addresses; empty for an empty view.
+struct ByteRange {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+template <class T, int Capacity>
+ByteRange byte_range(const View<T, Capacity>& view) {
+  Index lowest = 0, highest = 0;
+  for (int a = 0; a < view.rank(); ++a) {
+    if (view.shape()[a] == 0) return {};
+    const Index reach = (view.shape()[a] - 1) * view.strides()[a];
+    (reach < 0 ? lowest : highest) += reach;
+  }
+  return {reinterpret_cast<std::uintptr_t>(view.data() + lowest),
+          reinterpret_cast<std::uintptr_t>(view.data() + highest + 1)};
+}
+
+}  // namespace detail
+
+/// What is wrong with the view `argument`, which should have shape `expected`.
+template <class T, int Capacity>
+constexpr Fault check_view(const View<T, Capacity>& view, const Extents<Capacity>& expected, Argument argument) {
+  if (view.rank() > Capacity) return {Code::rank_too_large, argument, -1, {view.rank(), Capacity}};
+  if (view.strides().size() != view.rank())
+    return {Code::wrong_count, Argument::strides, -1, {view.strides().size(), view.rank()}};
+  if (view.rank() != expected.size()) return {Code::rank_mismatch, argument, -1, {view.rank(), expected.size()}};
+  for (int a = 0; a < view.rank(); ++a)
+    if (view.shape()[a] != expected[a])
+      return {Code::shape_mismatch, argument, a, {view.shape()[a], expected[a]}};
+  if (element_count(expected) == 0) return {};
+  if (view.data() == nullptr) return {Code::null_data, argument, -1, {}};
+  Index lowest = 0, highest = 0;
+  for (int a = 0; a < view.rank(); ++a) {
+    Index reach = 0;
+    if (__builtin_mul_overflow(view.shape()[a] - 1, view.strides()[a], &reach) ||
+        (reach < 0 ? __builtin_add_overflow(lowest, reach, &lowest) : __builtin_add_overflow(highest, reach, &highest)))
+      return {Code::overflow, Argument::strides, a, {view.strides()[a]}};
+  }
+  return {};
+}
+
+/// What is wrong with an output of shape `expected` in addition: cells that share memory.
+template <class T, int Capacity>
+constexpr Fault check_output(const View<T, Capacity>& view, const Extents<Capacity>& expected, Argument argument) {
+  if (Fault fault = check_view(view, expected, argument)) return fault;
+  if (element_count(expected) == 0) return {};
+  for (int a = 0; a < view.rank(); ++a)
+    if (view.shape()[a] > 1 && view.strides()[a] == 0) return {Code::zero_stride, argument, a, {}};
+  return {};
+}
+
+/// A fault if the bytes of `output` overlap those of `input`.
+template <class Out, class In, int Capacity>
+Fault check_overlap(const View<Out, Capacity>& output, const View<In, Capacity>& input, Argument argument) {
+  const detail::ByteRange a = detail::byte_range(output), b = detail::byte_range(input);
+  if (a.begin == a.end || b.begin == b.end || a.end <= b.begin || b.end <= a.begin) return {};
+  return {Code::overlap, argument, -1, {}};
+}
+
+#if __STDC_HOSTED__
+/// A view of `data`, packed row-major unless strides (in elements) are given. Throws if shape or strides are impossible.
+template <class T>
+View<T> view(T* data, const Shape& shape) {
+  return {data, shape};
+}
+template <class T>
+View<T> view(T* data, const Shape& shape, const Shape& strides) {
+  return {data, shape, strides};
+}
+/// A packed view of a vector, array or span. Throws if it holds fewer elements than the shape.
+template <class Range>
+  requires requires(Range& range) { range.data(); range.size(); }
+auto view(Range& range, const Shape& shape) {
+  const Index needed = element_count(shape), held = static_cast<Index>(range.size());
+  if (needed < 0) raise({Code::overflow, Argument::shape, -1, {}});
+  if (held < needed) raise({Code::too_few_elements, Argument::shape, -1, {held, needed}});
+  return View<std::remove_pointer_t<decltype(range.data())>>(range.data(), shape);
+}
+#endif
+
+}  // namespace ndpool

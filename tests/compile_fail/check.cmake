@@ -1,0 +1,20 @@
+# Compiles PROGRAM. Its first line says what must happen: `// compiles`, or `// error: TEXT` for a failure whose output
+# holds TEXT.
+file(STRINGS ${PROGRAM} lines LIMIT_COUNT 1)
+execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE} ${PROGRAM}
+                RESULT_VARIABLE result ERROR_VARIABLE output)
+if(lines MATCHES "^// compiles$")
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "should compile, but does not:\n${output}")
+  endif()
+elseif(lines MATCHES "^// error: (.+)$")
+  set(expected "${CMAKE_MATCH_1}")
+  string(FIND "${output}" "${expected}" found)
+  if(result EQUAL 0)
+    message(FATAL_ERROR "should not compile, but does")
+  elseif(found EQUAL -1)
+    message(FATAL_ERROR "fails to compile without saying \"${expected}\":\n${output}")
+  endif()
+else()
+  message(FATAL_ERROR "the first line must be `// compiles` or `// error: TEXT`")
+endif()

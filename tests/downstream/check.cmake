@@ -1,0 +1,34 @@
+# Installs BUILD into an empty prefix, then builds and runs the program of SOURCE against it: once through
+# find_package, once through pkg-config.
+set(prefix ${BUILD}/downstream/prefix)
+file(REMOVE_RECURSE ${BUILD}/downstream)
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGV}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(expect_answer program)
+  run(${program})
+  if(NOT output STREQUAL "5 4\n")
+    message(FATAL_ERROR "${program} printed ${output}")
+  endif()
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD}/downstream/build -G Ninja -DCMAKE_PREFIX_PATH=${prefix}
+    -DCMAKE_CXX_COMPILER=${COMPILER})
+run(${CMAKE_COMMAND} --build ${BUILD}/downstream/build)
+expect_answer(${BUILD}/downstream/build/program)
+
+file(GLOB_RECURSE package ${prefix}/ndpool.pc)
+get_filename_component(package_directory ${package} DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} ${package_directory})
+run(pkg-config --cflags --libs ndpool)
+separate_arguments(flags UNIX_COMMAND "${output}")
+run(${COMPILER} -std=c++20 ${SOURCE}/program.cpp ${flags} -o ${BUILD}/downstream/program)
+expect_answer(${BUILD}/downstream/program)

@@ -1,0 +1,32 @@
+// Compiled with -ffreestanding -fno-exceptions -fno-rtti: geometry, spec core and typed pools need no hosted library.
+// The results of max, min, sum and average are checked by the compiler.
+#include <ndpool/typed.hpp>
+
+namespace ndpool::typed {
+
+constexpr Tensor<float, Shape<4, 4>> ramp{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
+using Halves = Window<Kernel<2, 2>>;
+using Overlapping = Window<Kernel<3, 3>, Stride<2, 2>, Padding<1, 1>>;
+
+static_assert(max_pool<Halves>(ramp) == Tensor<float, Shape<2, 2>>{{5, 7, 13, 15}});
+static_assert(max_pool<Halves>.indices(ramp) == Tensor<Index, Shape<2, 2>>{{5, 7, 13, 15}});
+static_assert(min_pool<Halves>(ramp) == Tensor<float, Shape<2, 2>>{{0, 2, 8, 10}});
+static_assert(sum_pool<Overlapping>(ramp) == Tensor<float, Shape<2, 2>>{{10, 24, 51, 90}});
+static_assert(avg_pool<Halves>(ramp) == Tensor<float, Shape<2, 2>>{{2.5F, 4.5F, 10.5F, 12.5F}});
+static_assert(avg_pool<Halves>.jvp(ramp, ramp) == avg_pool<Halves>(ramp));
+static_assert(max_pool<Halves>.vjp(ramp, Tensor<float, Shape<2, 2>>{{1, 2, 3, 4}}) ==
+              Tensor<float, Shape<4, 4>>{{0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 3, 0, 4}});
+static_assert(min_pool<Halves>.jvp(ramp, ramp) == min_pool<Halves>(ramp));
+static_assert(sum_pool<Overlapping>.vjp(ramp, Tensor<float, Shape<2, 2>>{{1, 2, 3, 4}})(1, 1) == 10);
+static_assert(global_avg_pool<2, false>(ramp) == Tensor<float, Shape<>>{{7.5F}});
+static_assert(global_max_pool<2>(ramp) == Tensor<float, Shape<1, 1>>{{15}});
+static_assert(adaptive_max_pool<3, 3>(Tensor<signed char, Shape<2, 2>>{{1, 2, 3, 4}}) ==
+              Tensor<signed char, Shape<3, 3>>{{1, 2, 2, 3, 4, 4, 3, 4, 4}});
+
+/// Called by nobody: it makes the compiler emit the code of the pools that need a mathematical library, too.
+float pools_at_run_time(const Tensor<float, Shape<4, 4>>& x) {
+  return smooth_max_pool<Overlapping>(x)(0, 0) + lp_pool<Overlapping>(x)(0, 0) +
+         smooth_max_pool<Overlapping>.vjp(x, Tensor<float, Shape<2, 2>>{})(0, 0);
+}
+
+}  // namespace ndpool::typed
