@@ -264,7 +264,7 @@ struct Pool {
     static_assert(!spec::core::check_reducer(geometry<S>, standard<T>()),
                   "ndpool: the padding leaves a window without an input element");
 #if __STDC_HOSTED__
-    require(spec::core::check_reducer(geometry<S>, reducer));
+    require(spec::core::check_value(geometry<S>, reducer));
 #else
     static_cast<void>(reducer);
 #endif

@@ -1,9 +1,11 @@
 #include "support/problem.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -207,7 +209,10 @@ class Generator {
 template <class F>
 std::string list(std::size_t count, F entry) {
   std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ",") + entry(i);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) text += ',';
+    text += entry(i);
+  }
   return text;
 }
 
@@ -286,6 +291,31 @@ std::string random_problem(std::mt19937_64& random, const std::string& op, Geome
     line += option_words(make, op, kind);
     if (is_valid(line)) return line;
   }
+}
+
+std::uint64_t seed() {
+  const char* given = std::getenv("NDPOOL_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : 20261115;
+}
+
+std::vector<std::string> sweep_problems() {
+  std::mt19937_64 random(seed());
+  std::vector<std::string> problems;
+  for (const char* file : {"traps.txt", "networks.txt"})
+    for (const NamedProblem& named : read_cases(file)) problems.push_back(named.line);
+  std::set<std::string> seen(problems.begin(), problems.end());
+  constexpr GeometryKind kinds[] = {GeometryKind::windowed, GeometryKind::adaptive, GeometryKind::global};
+  // There are only so many global problems of rank 1, so duplicates are drawn again a limited number of times.
+  for (const char* op : operators)
+    for (GeometryKind kind : kinds)
+      for (int rank = 1; rank <= 4; ++rank)
+        for (int drawn = 0, kept = 0; drawn < 200 && kept < (kind == GeometryKind::windowed ? 50 : 30); ++drawn) {
+          const std::string line = random_problem(random, op, kind, rank);
+          if (!seen.insert(line).second) continue;
+          problems.push_back(line);
+          ++kept;
+        }
+  return problems;
 }
 
 }  // namespace ndpool::testing

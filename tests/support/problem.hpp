@@ -10,6 +10,7 @@
 
 #include <ndpool/ndpool.hpp>
 
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
@@ -36,5 +37,11 @@ inline constexpr const char* operators[] = {"max", "min", "sum", "avg", "smooth-
 
 /// A random valid problem of `rank` axes as a line: any stride, padding, dilation, mode, subset of axes and option.
 std::string random_problem(std::mt19937_64& random, const std::string& op, GeometryKind kind, int rank);
+
+/// The seed of all random tests: NDPOOL_SEED if it is set, else a fixed number. Every failure prints it.
+std::uint64_t seed();
+
+/// More than 2,000 distinct problems: every operator on every geometry in ranks 1 to 4, and the case files.
+std::vector<std::string> sweep_problems();
 
 }  // namespace ndpool::testing

@@ -50,13 +50,13 @@ struct Average : Sum<T> {
   constexpr T value(const Summary& summary) const {
     if (summary.divisor == 0) return T(0);  // no real tap, and the caller asked for the identity
     if constexpr (std::integral<T>)
-      return narrow<T>(round_divide(summary.sum, static_cast<State>(summary.divisor), options.rounding));
+      return narrow<T>(round_divide(summary.sum, scale(summary), options.rounding));
     else
       return narrow<T>(State(summary.sum / scale(summary)));
   }
 
   static constexpr State weight(const Summary&, const T&, Index) { return State(1); }
-  static constexpr State scale(const Summary& summary) { return State(summary.divisor); }
+  static constexpr State scale(const Summary& summary) { return from_count<State>(summary.divisor); }
 
   constexpr Fault fault() const {
     if (options.divisor == 0) return {Code::zero_divisor, Argument::divisor, -1, {}};

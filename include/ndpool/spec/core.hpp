@@ -25,6 +25,13 @@ constexpr Fault check_reducer(const BasicGeometry<Capacity>& geometry, const Red
     if (Fault fault = reducer.fault()) return fault;
   if constexpr (requires { reducer.rejects_empty_windows(); })
     if (reducer.rejects_empty_windows()) return geometry.empty_window();
+  return {};
+}
+
+/// What is wrong with asking for the value in addition. Derivatives do not need it: an empty window has none.
+template <class Reducer, int Capacity>
+constexpr Fault check_value(const BasicGeometry<Capacity>& geometry, const Reducer& reducer) {
+  if (Fault fault = check_reducer(geometry, reducer)) return fault;
   if constexpr (requires { Reducer::has_identity_value; })
     if (Fault fault = geometry.empty_window(); fault && !Reducer::has_identity_value)
       return {Code::no_identity, Argument::empty, fault.axis, {fault.values[1]}};

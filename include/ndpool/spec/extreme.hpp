@@ -63,7 +63,7 @@ struct Extreme {
   constexpr T scale(const Summary& summary) const
     requires Ordered<T>
   {
-    return options.ties == Ties::split ? T(summary.ties) : T(1);
+    return options.ties == Ties::split ? from_count<T>(summary.ties) : T(1);
   }
 
   constexpr bool rejects_empty_windows() const { return options.empty == Empty::error; }

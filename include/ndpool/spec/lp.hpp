@@ -47,7 +47,7 @@ struct Lp {
     Number norm;
   };
   constexpr Summary finish(const State& state, TapCounts) const {
-    if (state.largest == Number(0)) return {Number(0)};
+    if (state.largest == Number(0) && !is_nan(state.sum)) return {Number(0)};
     return {Number(state.largest * transcendental::pow_of(state.sum, Number(Number(1) / Number(p))))};
   }
 

@@ -20,7 +20,7 @@ Geometry make_geometry(const Description& description, const Shape& shape) {
 /// y = R(x) for every window. Cost: the number of taps.
 template <class Reducer, class X, class Y>
 void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y) {
-  require(core::check_reducer(geometry, reducer));
+  require(core::check_value(geometry, reducer));
   require(check_view(x, geometry.input_shape(), Argument::x));
   require(check_output(y, geometry.output_shape(), Argument::y));
   require(check_overlap(y, x, Argument::y));
@@ -31,7 +31,7 @@ void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x,
 template <class Reducer, class X, class Y>
 void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y,
              const View<Index>& indices) {
-  require(core::check_reducer(geometry, reducer));
+  require(core::check_value(geometry, reducer));
   require(check_view(x, geometry.input_shape(), Argument::x));
   require(check_output(y, geometry.output_shape(), Argument::y));
   require(check_output(indices, geometry.output_shape(), Argument::indices));

@@ -108,6 +108,19 @@ constexpr bool is_nan(const T& x) {
     return !(x == x);
 }
 
+/// A whole number as a scalar, without a silent narrowing inside a constructor of the scalar.
+template <class T>
+constexpr T from_count(Index count) {
+  if constexpr (std::is_arithmetic_v<T> || std::same_as<T, Wide>)
+    return static_cast<T>(count);
+  else if constexpr (requires { T{count}; })
+    return T{count};
+  else if constexpr (requires { typename T::value_type; })
+    return T(static_cast<typename T::value_type>(count));
+  else
+    return T(static_cast<double>(count));
+}
+
 /// A sum brought back to the type of its terms; integers are clamped to the range of the type.
 template <class T, class Sum>
 constexpr T narrow(const Sum& sum) {

@@ -41,7 +41,7 @@ struct SmoothMax {
   constexpr Summary finish(const State& state, TapCounts counts) const {
     const Index zeros = counts.counted - counts.real;
     if (options.pad_mode == PadMode::ignore || zeros == 0) return state;
-    return combine(state, {Number(0), Number(zeros), false});
+    return combine(state, {Number(0), from_count<Number>(zeros), false});
   }
 
   constexpr T value(const Summary& summary) const {
