@@ -1,8 +1,6 @@
 // One test per row of docs/seed-map.md: what the documents that ndpool learned from define, answered by ndpool. They
 // are one program, so that it can compare the rows of all tables with the tests that exist.
 #include <fstream>
-#include <iterator>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,7 +17,9 @@ namespace {
 // Where ndpool differs on purpose
 
 TEST(SeedMap, KernelLargerThanInputIsAnError) {
-  EXPECT_EQ(code_of([] { max_pool({.kernel = {3}}).output_shape({1, 2}); }), Code::kernel_exceeds_input);
+  const Fault fault = fault_of([] { max_pool({.kernel = {3}}).output_shape({1, 2}); });
+  EXPECT_EQ(fault.code, Code::kernel_exceeds_input);
+  EXPECT_EQ(fault.axis, 1);
   expect(max_pool({.kernel = {3}}).output_shape({1, 3}), {1, 1});
 }
 TEST(SeedMap, OverlappingWindowsAddGradients) {
@@ -31,7 +31,7 @@ TEST(SeedMap, OverlappingWindowsAddGradients) {
 std::vector<std::string> table_rows(std::istream& document) {
   std::vector<std::string> rows;
   for (std::string line; std::getline(document, line);) {
-    if (line.starts_with("|---"))
+    if (line.starts_with("|---") && !rows.empty())
       rows.pop_back();
     else if (line.starts_with("|"))
       rows.push_back(line);
@@ -39,14 +39,24 @@ std::vector<std::string> table_rows(std::istream& document) {
   return rows;
 }
 
+/// The names after "SeedMap." in a row. Looked for by hand: GCC warns of its own <regex> under the sanitizers.
+std::vector<std::string> tests_named_in(const std::string& row) {
+  const std::string suite = "SeedMap.";
+  std::vector<std::string> names;
+  for (std::size_t at = row.find(suite); at != std::string::npos; at = row.find(suite, at + 1)) {
+    const std::size_t begin = at + suite.size();
+    names.push_back(row.substr(begin, row.find('`', begin) - begin));
+  }
+  return names;
+}
+
 TEST(SeedMapDocument, EveryRowHasATestAndEveryTestARow) {
   std::ifstream document(NDPOOL_SOURCE_DIR "/docs/seed-map.md");
-  const std::regex mention("SeedMap\\.(\\w+)");
   std::multiset<std::string> in_rows, registered;
   for (const std::string& row : table_rows(document)) {
-    const std::sregex_iterator first(row.begin(), row.end(), mention), end;
-    EXPECT_EQ(std::distance(first, end), 1) << row;
-    std::for_each(first, end, [&](const std::smatch& match) { in_rows.insert(match[1]); });
+    const std::vector<std::string> names = tests_named_in(row);
+    EXPECT_EQ(names.size(), 1U) << row;
+    in_rows.insert(names.begin(), names.end());
   }
   const ::testing::UnitTest& program = *::testing::UnitTest::GetInstance();
   for (int s = 0; s < program.total_test_suite_count(); ++s) {

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <source_location>
 #include <sstream>
+#include <type_traits>
 #include <vector>
 
 #include "support/array.hpp"
@@ -79,13 +81,13 @@ void expect_maps(const Pool& pool, const Doubles& x, const Doubles& dx, const Do
   expect(vjp(pool, x, gy), expected.gx, where);
 }
 
-template <class Call> Code code_of(Call call) {
+template <class Call> Fault fault_of(Call call) {
   try {
     call();
   } catch (const Error& error) {
-    return error.code();
+    return error.fault();
   }
-  return Code::none;
+  return {};
 }
 
 double inner(const Doubles& a, const Doubles& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }

@@ -8,8 +8,12 @@ namespace {
 
 TEST(SeedMap, MaxPool2dSpec) {
   expect(max_pool({.kernel = {3, 2}, .stride = {2, 2}}).output_shape({7, 6}), {3, 3});
-  EXPECT_EQ(code_of([] { max_pool({.kernel = {0, 2}}).output_shape({7, 6}); }), Code::not_positive);
-  EXPECT_EQ(code_of([] { max_pool({.kernel = {3, 2}, .stride = {0, 0}}).output_shape({7, 6}); }), Code::not_positive);
+  const Fault no_height = fault_of([] { max_pool({.kernel = {0, 2}}).output_shape({7, 6}); });
+  EXPECT_EQ(no_height.code, Code::not_positive);
+  EXPECT_EQ(no_height.argument, Argument::kernel);
+  const Fault no_stride = fault_of([] { max_pool({.kernel = {3, 2}, .stride = {0, 0}}).output_shape({7, 6}); });
+  EXPECT_EQ(no_stride.code, Code::not_positive);
+  EXPECT_EQ(no_stride.argument, Argument::stride);
 }
 TEST(SeedMap, MaxPool2dKernelHeight) {
   expect(forward(max_pool({.kernel = {3, 1}}), arange<double>({3, 2})), {{1, 2}, {4, 5}});
@@ -53,7 +57,7 @@ TEST(SeedMap, Pool2dMultiOutShapePad) {
 TEST(SeedMap, SmoothMaxFormula2d) {
   const Doubles x({2, 2}, 0);
   expect(forward(smooth_max_pool(squares, {.beta = 2}), x), Doubles({1, 1}, log2));
-  EXPECT_EQ(code_of([&] { forward(smooth_max_pool(squares, {.beta = 0}), x); }), Code::beta_not_usable);
+  EXPECT_EQ(fault_of([&] { forward(smooth_max_pool(squares, {.beta = 0}), x); }).code, Code::beta_not_usable);
 }
 TEST(SeedMap, SmoothMaxPool2d) {
   const Tensor<2, 4> x{{0, 0, log5, 0, 0, 0, 0, log9}};
