@@ -48,6 +48,15 @@ class Subject {
   const Fault& fault_;
 };
 
+struct Count {
+  Index number;
+  const char* one;
+  const char* many;
+  friend std::ostream& operator<<(std::ostream& out, const Count& count) {
+    return out << count.number << ' ' << (count.number == 1 ? count.one : count.many);
+  }
+};
+
 }  // namespace
 
 std::string message(const Fault& fault) {
@@ -67,35 +76,38 @@ std::string message(const Fault& fault) {
       out << Subject(fault) << " does not fit: it spans " << v[4] << " cells, and input " << v[1] << " with padding "
           << v[2] << " and " << v[3] << " has " << v[1] + v[2] + v[3];
       break;
-    case Code::zero_length: out << "axis " << fault.axis << " of x has length 0 and cannot be pooled"; break;
+    case Code::zero_length: 
+      out << "axis " << fault.axis << " of " << (fault.argument == Argument::shape ? "x" : argument)
+          << " has length 0, which leaves nothing to pool";
+      break;
     case Code::empty_window:
       out << Subject(fault) << " leaves output " << v[1] << " without an input element (kernel " << v[2] << ", stride "
           << v[3] << ", input " << v[4] << ")";
       break;
-    case Code::rank_too_large: out << argument << " has " << v[0] << " axes; at most " << v[1] << " are possible"; break;
+    case Code::rank_too_large: out << argument << " has " << Count{v[0], "axis", "axes"} << "; at most " << v[1] << " are possible"; break;
     case Code::nothing_to_pool:
-      out << "no axis to pool: kernel, output_size and axes name none (the array has " << v[0] << " axes)";
+      out << "no axis to pool: kernel, output_size and axes name none (the array has " << Count{v[0], "axis", "axes"} << ")";
       break;
     case Code::too_many_axes:
       out << v[0] << " axes are to be pooled, but the array has only " << v[1];
       break;
     case Code::wrong_count:
-      out << argument << " has " << v[0] << (v[0] == 1 ? " entry" : " entries") << ", but there must be " << v[1]
+      out << argument << " has " << Count{v[0], "entry", "entries"} << ", but there must be " << v[1]
           << ", one for each " << (fault.argument == Argument::strides ? "axis" : "pooled axis");
       break;
     case Code::axis_out_of_range:
-      out << "axes names axis " << v[0] << ", but the array has " << v[1] << (v[1] == 1 ? " axis" : " axes");
+      out << "axes names axis " << v[0] << ", but the array has " << Count{v[1], "axis", "axes"};
       break;
     case Code::axis_repeated: out << "axes names axis " << v[0] << " twice"; break;
     case Code::shape_mismatch:
       out << argument << " has length " << v[0] << " on axis " << fault.axis << "; expected " << v[1];
       break;
-    case Code::rank_mismatch: out << argument << " has " << v[0] << " axes; expected " << v[1]; break;
+    case Code::rank_mismatch: out << argument << " has " << Count{v[0], "axis", "axes"} << "; expected " << v[1]; break;
     case Code::null_data: out << argument << " has elements but its data pointer is null"; break;
     case Code::too_few_elements:
       out << argument << " needs " << v[1] << " elements, but the container holds " << v[0];
       break;
-    case Code::overlap: out << argument << " overlaps the memory of an input"; break;
+    case Code::overlap: out << argument << " overlaps the memory of another argument"; break;
     case Code::zero_stride:
       out << argument << " has stride 0 on axis " << fault.axis << ", so its elements would overwrite each other";
       break;
@@ -115,6 +127,10 @@ std::string message(const Fault& fault) {
     case Code::no_identity:
       out << "empty = identity has no value for output " << v[0] << " on axis " << fault.axis
           << ": the scalar type has no lowest or highest number";
+      break;
+    case Code::taps_do_not_fit:
+      out << argument << " of " << Count{v[1], "byte", "bytes"} << " cannot number the " << v[0]
+          << " taps of a window";
       break;
     case Code::index_out_of_range:
       out << argument << " holds " << v[0] << ", which is neither -1 nor one of the " << v[1] << " cells it can name";

@@ -37,7 +37,7 @@ class Extents {
   constexpr Index operator[](int i) const { return values_[i]; }
   constexpr Index& operator[](int i) { return values_[i]; }
   constexpr const Index* begin() const { return values_; }
-  constexpr const Index* end() const { return values_ + size_; }
+  constexpr const Index* end() const { return values_ + (size_ < Capacity ? size_ : Capacity); }
   constexpr void push_back(Index value) {
     if (size_ < Capacity) values_[size_] = value;
     ++size_;
@@ -45,7 +45,7 @@ class Extents {
 
   friend constexpr bool operator==(const Extents& a, const Extents& b) {
     if (a.size_ != b.size_) return false;
-    for (int i = 0; i < a.size_; ++i)
+    for (int i = 0; i < a.size_ && i < Capacity; ++i)
       if (a.values_[i] != b.values_[i]) return false;
     return true;
   }

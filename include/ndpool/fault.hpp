@@ -42,6 +42,7 @@ enum class Code : unsigned char {
   no_order,                ///< max, min or Lp asked of a scalar without an order
   no_transcendentals,      ///< smooth max or Lp asked of a scalar without exp, log and pow
   no_identity,             ///< empty = identity asked of a scalar without a lowest or highest value
+  taps_do_not_fit,         ///< a window with more taps than a compact index can number
   index_out_of_range,      ///< an index that names no cell of the window or of the array
 };
 

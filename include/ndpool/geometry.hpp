@@ -106,7 +106,19 @@ struct BasicGeometry {
   /// Taps of the largest window: tap numbers are below it.
   constexpr Index tap_count() const { return pooled_product([](const Axis& axis) { return axis.kernel; }); }
 
-  /// The flat index, row-major over the unpadded pooled axes, of the input cell under a tap of an output.
+  /// True if the tap of an output falls on an input cell.
+  constexpr bool is_real_tap(const Position& output, Index tap) const {
+    if (tap < 0 || tap >= tap_count()) return false;
+    for (int a = 0; a < rank; ++a) {
+      if (!axes[a].pooled) continue;
+      const Taps taps = axes[a].taps(output[a]);
+      const Index on_axis = tap / tap_stride[a] % axes[a].kernel;
+      if (on_axis < taps.first_tap || on_axis >= taps.first_tap + taps.count) return false;
+    }
+    return true;
+  }
+
+  /// The flat index, row-major over the unpadded pooled axes, of the input cell under a real tap of an output.
   constexpr Index flat_from_tap(const Position& output, Index tap) const {
     Index flat = 0;
     for (int a = 0; a < rank; ++a) {

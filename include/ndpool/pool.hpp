@@ -69,7 +69,7 @@ struct SmoothMax {
   SmoothMaxOptions options = {};
   template <class T, class F>
   void with(F f) const {
-    if constexpr (spec::AnalyticField<T>)
+    if constexpr (spec::AnalyticField<spec::Accumulator<T>>)
       f(spec::SmoothMax<T>{options});
     else
       raise(no_transcendentals);
@@ -81,7 +81,7 @@ struct Lp {
   LpOptions options = {};
   template <class T, class F>
   void with(F f) const {
-    if constexpr (spec::AnalyticField<T>) {
+    if constexpr (spec::AnalyticField<spec::Accumulator<T>>) {
       if (p == std::numeric_limits<double>::infinity())
         f(spec::LargestMagnitude<T>{{{{.ties = options.ties, .empty = options.empty}}}});
       else
@@ -266,7 +266,7 @@ class Unpool {
   /// Unpooling is linear in the values: its JVP places their tangents.
   template <class DY, class Indices, class DX>
   void jvp(const View<DY>& tangents, const View<Indices>& indices, const View<DX>& dx) const {
-    forward(tangents, indices, dx);
+    spec::unpool(spec::unpool_geometry(size_, tangents.shape()), tangents, indices, dx, Argument::dy, Argument::dx);
   }
 
   /// gy = the gradient of each value that was placed and not overwritten; 0 for the others.

@@ -196,22 +196,22 @@ struct Pool {
 
   /// y = R(x).
   template <class T, class S>
-  constexpr Output<T, S> operator()(const Tensor<T, S>& x, const Reducer<T>& reducer = standard<T>()) const {
+  constexpr Output<T, S> operator()(const Tensor<T, S>& x, const Reducer<T>& reducer = {}) const {
     Output<T, S> y;
-    check<T, S>(reducer);
-    spec::core::forward(geometry<S>, reducer, x.view(), full_view<S>(y), [](const auto&, const auto&) {});
+    spec::core::forward(geometry<S>, checked<T, S>(reducer), x.view(), full_view<S>(y),
+                        [](const auto&, const auto&) {});
     return y;
   }
 
   /// The flat index, over the pooled axes, of each winner; for max and min.
   template <class T, class S>
-  constexpr Output<Index, S> indices(const Tensor<T, S>& x, const Reducer<T>& reducer = standard<T>()) const {
+  constexpr Output<Index, S> indices(const Tensor<T, S>& x, const Reducer<T>& reducer = {}) const {
     Output<Index, S> indices;
     Output<T, S> y;
-    check<T, S>(reducer);
+    const Reducer<T> used = checked<T, S>(reducer);
     const auto indices_view = full_view<S>(indices);
-    spec::core::forward(geometry<S>, reducer, x.view(), full_view<S>(y), [&](const auto& output, const auto& summary) {
-      indices_view[output] = spec::core::winner_index(geometry<S>, reducer, summary, output);
+    spec::core::forward(geometry<S>, used, x.view(), full_view<S>(y), [&](const auto& output, const auto& summary) {
+      indices_view[output] = spec::core::winner_index(geometry<S>, used, summary, output);
     });
     return indices;
   }
@@ -219,27 +219,25 @@ struct Pool {
   /// dy = (derivative of R at x) dx.
   template <class T, class S, class D, class DS>
   constexpr Output<D, S> jvp(const Tensor<T, S>& x, const Tensor<D, DS>& dx,
-                             const Reducer<T>& reducer = standard<T>()) const {
+                             const Reducer<T>& reducer = {}) const {
     static_assert(spec::Differentiable<T>, "ndpool: this scalar type has no derivatives");
     static_assert(std::same_as<DS, S>, "ndpool: the tangent must have the shape of the input");
     Output<D, S> dy;
-    check<T, S>(reducer);
-    spec::core::jvp(geometry<S>, reducer, x.view(), dx.view(), full_view<S>(dy));
+    spec::core::jvp(geometry<S>, checked<T, S>(reducer), x.view(), dx.view(), full_view<S>(dy));
     return dy;
   }
 
   /// gx = (derivative of R at x)^T gy.
   template <class T, class S, class D, class GS>
   constexpr Tensor<D, S> vjp(const Tensor<T, S>& x, const Tensor<D, GS>& gy,
-                             const Reducer<T>& reducer = standard<T>()) const {
+                             const Reducer<T>& reducer = {}) const {
     static_assert(spec::Differentiable<T>, "ndpool: this scalar type has no derivatives");
     static_assert(std::same_as<GS, OutputShape<Description, S>>,
                   "ndpool: the gradient must have the shape of the output");
     using Number = spec::Accumulator<D>;
     Tensor<Number, S> sums;
     for (Number& sum : sums) sum = Number(0);
-    check<T, S>(reducer);
-    spec::core::add_vjp(geometry<S>, reducer, x.view(), full_view<S>(gy), sums.view());
+    spec::core::add_vjp(geometry<S>, checked<T, S>(reducer), x.view(), full_view<S>(gy), sums.view());
     Tensor<D, S> gx;
     for (Index i = 0; i < S::count; ++i) gx.data[i] = spec::narrow<D>(sums.data[i]);
     return gx;
@@ -249,25 +247,19 @@ struct Pool {
   template <class S>
   static constexpr const BasicGeometry<S::capacity>& geometry = Resolved<Description, S>::geometry;
 
-  /// Global pools give their derivative to every extreme unless told otherwise.
-  template <class T>
-  static constexpr Reducer<T> standard() {
-    Reducer<T> reducer{};
-    if constexpr (requires { reducer.options.ties; } && requires { Description::template describe<1>().keepdims; })
-      reducer.options.ties = Ties::all;
-    return reducer;
-  }
-
+  /// The reducer with its standard ties: global pools give their derivative to every extreme unless told otherwise.
   template <class T, class S>
-  static constexpr void check(const Reducer<T>& reducer) {
+  static constexpr Reducer<T> checked(Reducer<T> reducer) {
     static_assert(Resolved<Description, S>::valid);
-    static_assert(!spec::core::check_reducer(geometry<S>, standard<T>()),
+    static_assert(!spec::core::check_reducer(geometry<S>, Reducer<T>{}),
                   "ndpool: the padding leaves a window without an input element");
 #if __STDC_HOSTED__
     require(spec::core::check_value(geometry<S>, reducer));
-#else
-    static_cast<void>(reducer);
 #endif
+    constexpr bool is_global = requires { Description::template describe<1>().keepdims; };
+    if constexpr (is_global && requires { reducer.options.ties; reducer.winner({}); })
+      if (reducer.options.ties == Ties::standard) reducer.options.ties = Ties::all;
+    return reducer;
   }
 
   /// The tensor with the axes that the result drops put back as axes of length 1.

@@ -121,7 +121,8 @@ Fault check_overlap(const View<Out, Capacity>& output, const View<In, Capacity>&
 }
 
 #if __STDC_HOSTED__
-/// A view of `data`, packed row-major unless strides (in elements) are given. Throws if shape or strides are impossible.
+/// A view of `data`, packed row-major unless strides (in elements) are given. Shape and strides are checked by the call
+/// that uses the view.
 template <class T>
 View<T> view(T* data, const Shape& shape) {
   return {data, shape};
@@ -134,6 +135,8 @@ View<T> view(T* data, const Shape& shape, const Shape& strides) {
 template <class Range>
   requires requires(Range& range) { range.data(); range.size(); }
 auto view(Range& range, const Shape& shape) {
+  for (int a = 0; a < shape.size() && a < max_rank; ++a)
+    if (shape[a] < 0) raise({Code::negative, Argument::shape, a, {shape[a]}});
   const Index needed = element_count(shape), held = static_cast<Index>(range.size());
   if (needed < 0) raise({Code::overflow, Argument::shape, -1, {}});
   if (held < needed) raise({Code::too_few_elements, Argument::shape, -1, {held, needed}});

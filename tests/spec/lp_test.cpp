@@ -1,6 +1,8 @@
 // Lp: values, weights and the cases where a naive formula overflows or divides by zero.
 #include "support/sweep.hpp"
 
+#include <boost/multiprecision/cpp_bin_float.hpp>
+
 namespace ndpool::testing {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -53,6 +55,27 @@ TEST(Lp, NanAndInfinityComeThrough) {
     EXPECT_TRUE(std::isnan(forward(norm(p, 3), window({0, 0, nan}))[0])) << p;
     EXPECT_EQ(forward(norm(p, 3), window({1, -infinity, infinity}))[0], infinity) << p;
   }
+}
+
+// Lp is the exponential of a smooth max of logarithms with beta = p, and has its error bound there: relative to y it is
+// 4 units in the last place, times log(n)/p where that is more than 1.
+TEST(Lp, AgreesWithFiftyDigits) {
+  using FiftyDigits = boost::multiprecision::cpp_bin_float_50;
+  std::mt19937_64 random(seed());
+  for (const double p : {0.25, 0.5, 1.0, 1.5, 2.0, 2.3, 10.0})
+    for (const Index taps : {1, 2, 9, 100, 1000}) {
+      const Array<double> wide = uniform_numbers({taps}, random);
+      Array<float> x({taps});
+      FiftyDigits sum = 0;
+      for (Index i = 0; i < taps; ++i) {
+        x[i] = static_cast<float>(wide[i]);
+        sum += pow(abs(FiftyDigits(x[i])), FiftyDigits(p));
+      }
+      const auto exact = pow(sum, 1 / FiftyDigits(p)).convert_to<double>();
+      const double condition = std::max(1.0, std::log(static_cast<double>(taps)) / p);
+      const double bound = 4 * static_cast<double>(std::numeric_limits<float>::epsilon()) * condition * exact;
+      EXPECT_NEAR(static_cast<double>(forward(norm(p, taps), x)[0]), exact, bound) << "p " << p << ", taps " << taps;
+    }
 }
 
 TEST(Lp, AnEmptyWindowGivesZeroWhenAskedFor) {

@@ -81,10 +81,10 @@ TYPED_TEST(SmoothMaxAccuracy, AgreesWithFiftyDigitsUpToProductsOfTenThousand) {
           const Window window = {.kernel = {rows + 2 * pad, columns}, .padding = {pad, 0}};
           const double y = static_cast<double>(forward(smooth_max_pool(window, {.beta = beta}), x)[0]);
           const FiftyDigits exact = exact_smooth_max(taps, beta);
-          const double size = std::max({std::abs(y), std::abs(shift / beta),
-                                        std::log(static_cast<double>(taps.size())) / std::abs(beta)});
-          const double bound = 4 * static_cast<double>(std::numeric_limits<TypeParam>::epsilon()) * size;
-          EXPECT_LE(abs(FiftyDigits(y) - exact), bound);
+          const auto size = static_cast<TypeParam>(std::max(
+              {std::abs(y), std::abs(shift / beta), std::log(static_cast<double>(taps.size())) / std::abs(beta)}));
+          const TypeParam last_place = std::nextafter(size, std::numeric_limits<TypeParam>::infinity()) - size;
+          EXPECT_LE(abs(FiftyDigits(y) - exact), FiftyDigits(4 * last_place));
         }
 }
 
@@ -110,6 +110,7 @@ TEST(SmoothMax, InfinitiesHaveStatedValuesAndWeights) {
       {{1, infinity}, 1, infinity, {0, 1}},           {{infinity, infinity}, 2, infinity, {0.5, 0.5}},
       {{-infinity, 3}, 1, 3, {0, 1}},                 {{-infinity, 3}, -1, -infinity, {1, 0}},
       {{1e308, -1e308}, 1, 1e308, {1, 0}},            {{-1e308, 1e308}, -1e5, -1e308, {1, 0}},
+      {{1.5e308, 1.5e308}, 1, 1.5e308, {0.5, 0.5}},
   };
   for (const InfiniteWindow& window : windows) {
     const Array<double> x({2}, window.taps), ones({1}, 1.0);
@@ -117,6 +118,12 @@ TEST(SmoothMax, InfinitiesHaveStatedValuesAndWeights) {
     EXPECT_EQ(forward(pool, x)[0], window.value) << x;
     EXPECT_EQ(vjp(pool, x, ones), Array<double>({2}, window.weights)) << x;
   }
+}
+
+TEST(SmoothMax, ADifferenceThatOverflowsIsScaledFirst) {
+  const Array<double> x({2}, std::vector<double>{-1.7e308, 1e308});
+  const double exact = 1e308 + std::log1p(std::exp(-2.7)) * 1e308;
+  EXPECT_NEAR(forward(smooth_max_pool({.kernel = {2}}, {.beta = 1e-308}), x)[0] / exact, 1, 1e-14);
 }
 
 TEST(SmoothMax, PaddedZerosAreCountedInTheWindowAndNotAxisByAxis) {

@@ -8,7 +8,7 @@
 //   Index winner(Summary)                 optional: the tap that indices name, -1 for none
 //   Fault fault()                         optional: what is wrong with its parameters
 //   bool rejects_empty_windows()          optional: windows without an input element are an error
-//   bool has_identity_value               optional: false if it has no value to give to an empty window
+//   bool has_identity_value()             optional: false if it has no value to give to an empty window
 // and JVP and VJP follow, adjoint by construction because both read the same weights.
 #pragma once
 
@@ -32,8 +32,8 @@ constexpr Fault check_reducer(const BasicGeometry<Capacity>& geometry, const Red
 template <class Reducer, int Capacity>
 constexpr Fault check_value(const BasicGeometry<Capacity>& geometry, const Reducer& reducer) {
   if (Fault fault = check_reducer(geometry, reducer)) return fault;
-  if constexpr (requires { Reducer::has_identity_value; })
-    if (Fault fault = geometry.empty_window(); fault && !Reducer::has_identity_value)
+  if constexpr (requires { reducer.has_identity_value(); })
+    if (Fault fault = geometry.empty_window(); fault && !reducer.has_identity_value())
       return {Code::no_identity, Argument::empty, fault.axis, {fault.values[1]}};
   return {};
 }

@@ -67,7 +67,7 @@ struct Extreme {
   }
 
   constexpr bool rejects_empty_windows() const { return options.empty == Empty::error; }
-  static constexpr bool has_identity_value = Direction::template has_identity<T>;
+  static constexpr bool has_identity_value() { return Direction::template has_identity<T>; }
 
  private:
   /// Strictly more extreme, NaN rule included. Two NaNs tie, and so do +0 and -0.

@@ -24,7 +24,7 @@ template <class Small>
 void check_compact(const Geometry& geometry) {
   const int bytes = compact_bytes(geometry);
   if (bytes == 0 || static_cast<int>(sizeof(Small)) < bytes)
-    raise({Code::overflow, Argument::taps, -1, {geometry.tap_count()}});
+    raise({Code::taps_do_not_fit, Argument::taps, -1, {geometry.tap_count(), static_cast<Index>(sizeof(Small))}});
 }
 
 }  // namespace detail
@@ -55,12 +55,8 @@ void flat_from_compact(const Geometry& geometry, const View<Small>& taps, const 
   require(check_view(taps, geometry.output_shape(), Argument::taps));
   require(check_output(indices, geometry.output_shape(), Argument::indices));
   require(check_overlap(indices, taps, Argument::indices));
-  const auto is_tap = [&](const Shape& output, Index tap) {
-    return tap < geometry.tap_count() &&
-           geometry.tap_from_flat(output, geometry.flat_from_tap(output, tap)) == tap;
-  };
   for_each_position(geometry.output_shape(), [&](const Shape& output) {
-    if (taps[output] != no_winner<Value> && !is_tap(output, static_cast<Index>(taps[output])))
+    if (taps[output] != no_winner<Value> && !geometry.is_real_tap(output, static_cast<Index>(taps[output])))
       raise({Code::index_out_of_range, Argument::taps, -1, {static_cast<Index>(taps[output]), geometry.tap_count()}});
   });
   for_each_position(geometry.output_shape(), [&](const Shape& output) {

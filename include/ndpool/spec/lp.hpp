@@ -62,8 +62,11 @@ struct Lp {
   static constexpr Number scale(const Summary&) { return Number(1); }
 
   constexpr Fault fault() const {
-    if (!(p > 0)) return {Code::p_not_positive, Argument::p, -1, {}, p};
-    if (!(p - p == 0)) return {Code::p_not_finite, Argument::p, -1, {}, p};
+    // As the scalar sees it: 1e-46 is positive, but not as a float.
+    const Number power = static_cast<Number>(p);
+    if (!(Number(0) < power) || is_infinite(Number(Number(1) / power)))
+      return {Code::p_not_positive, Argument::p, -1, {}, p};
+    if (is_infinite(power)) return {Code::p_not_finite, Argument::p, -1, {}, p};
     if (options.ties != Ties::standard) return {Code::ties_without_extreme, Argument::ties, -1, {}, p};
     return {};
   }
@@ -93,7 +96,7 @@ struct LargestMagnitude : Max<T> {
   constexpr T weight(const Summary& summary, const T& x, Index tap) const {
     return sign(x) * Max<T>::weight(summary, magnitude(x), tap);
   }
-  static constexpr bool has_identity_value = true;
+  static constexpr bool has_identity_value() { return true; }
 };
 
 }  // namespace ndpool::spec

@@ -108,6 +108,11 @@ constexpr bool is_nan(const T& x) {
     return !(x == x);
 }
 
+template <class T>
+constexpr bool is_infinite(const T& x) {
+  return !is_nan(x) && is_nan(T(x - x));
+}
+
 /// A whole number as a scalar, without a silent narrowing inside a constructor of the scalar.
 template <class T>
 constexpr T from_count(Index count) {

@@ -59,14 +59,16 @@ struct SmoothMax {
   static constexpr Number scale(const Summary& summary) { return summary.sum; }
 
   constexpr Fault fault() const {
-    const bool finite = options.beta - options.beta == 0;
-    if (finite && options.beta != 0) return {};
+    // As the scalar sees it: 1e39 is finite, but not as a float.
+    if (!is_infinite(beta()) && !is_nan(beta()) && !(beta() == Number(0))) return {};
     return {Code::beta_not_usable, Argument::beta, -1, {}, options.beta};
   }
   constexpr bool rejects_empty_windows() const {
     return options.empty == Empty::error && options.pad_mode == PadMode::ignore;
   }
-  static constexpr bool has_identity_value = std::numeric_limits<Number>::has_infinity;
+  constexpr bool has_identity_value() const {
+    return options.pad_mode == PadMode::zero || std::numeric_limits<Number>::has_infinity;
+  }
 
  private:
   constexpr Number beta() const { return Number(options.beta); }
@@ -75,13 +77,14 @@ struct SmoothMax {
   constexpr Number relative(const Number& x, const Number& shift) const {
     const Number difference = x - shift;
     if (x == shift && is_nan(difference)) return Number(1);
+    if (is_infinite(difference) && !is_infinite(x) && !is_infinite(shift))  // it would fit once it is scaled
+      return transcendental::exp_of(Number(beta() * Number(x / Number(2) - shift / Number(2)) * Number(2)));
     return transcendental::exp_of(Number(beta() * difference));
   }
 
   /// beta * shift = -inf: every tap is, the function is flat there.
   constexpr bool is_lowest(const Number& shift) const {
-    const bool infinite = shift == shift && !(shift - shift == Number(0));
-    return infinite && (options.beta < 0 ? Number(0) < shift : shift < Number(0));
+    return is_infinite(shift) && (options.beta < 0 ? Number(0) < shift : shift < Number(0));
   }
 };
 

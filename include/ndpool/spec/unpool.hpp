@@ -11,6 +11,7 @@ namespace ndpool::spec {
 /// Unpooling runs a geometry backwards: its inputs are the cells of the result, its outputs the values to place. How
 /// windows look does not matter to it, so bins serve.
 inline Geometry unpool_geometry(const Adaptive& size, const Shape& values_shape) {
+  if (values_shape.size() > max_rank) raise({Code::rank_too_large, Argument::y, -1, {values_shape.size(), max_rank}});
   Shape cells = values_shape;
   Adaptive bins{.output_size = size.output_size, .axes = size.axes};
   const int count = size.output_size.size();
@@ -20,7 +21,7 @@ inline Geometry unpool_geometry(const Adaptive& size, const Shape& values_shape)
   for (int i = 0; i < count; ++i) {
     const int axis = static_cast<int>(numbers[i]);
     if (size.output_size[i] < 1) raise({Code::not_positive, Argument::output_size, axis, {size.output_size[i]}});
-    if (values_shape[axis] == 0) raise({Code::zero_length, Argument::shape, axis, {}});
+    if (values_shape[axis] == 0) raise({Code::zero_length, Argument::y, axis, {}});
     cells[axis] = size.output_size[i];
     bins.output_size[i] = values_shape[axis];
   }
@@ -41,14 +42,16 @@ void check_indices(const Geometry& geometry, const View<Indices>& indices) {
 
 }  // namespace detail
 
-/// x = values placed at indices. Linear in the values, so this is also its own JVP, with tangents for values.
+/// x = values placed at indices. Linear in the values, so this is also its own JVP, with tangents for values; the
+/// arguments are what an error calls `values` and `x`.
 template <class Y, class Indices, class X>
-void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>& indices, const View<X>& x) {
-  require(check_view(values, geometry.output_shape(), Argument::y));
+void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>& indices, const View<X>& x,
+            Argument values_argument = Argument::y, Argument x_argument = Argument::x) {
+  require(check_view(values, geometry.output_shape(), values_argument));
   detail::check_indices(geometry, indices);
-  require(check_output(x, geometry.input_shape(), Argument::x));
-  require(check_overlap(x, values, Argument::x));
-  require(check_overlap(x, indices, Argument::x));
+  require(check_output(x, geometry.input_shape(), x_argument));
+  require(check_overlap(x, values, x_argument));
+  require(check_overlap(x, indices, x_argument));
   for_each_position(geometry.input_shape(), [&](const Shape& cell) { x[cell] = X(0); });
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
     if (indices[at] >= 0) x[geometry.cell_from_flat(at, indices[at])] = values[at];
