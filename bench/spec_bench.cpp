@@ -39,8 +39,7 @@ void copy(benchmark::State& state) {
 
 void forward(benchmark::State& state, const ndpool::Pool& pool) {
   Arrays arrays(pool);
-  for (auto _ : state)
-    pool.forward(ndpool::view(arrays.x, input_shape), ndpool::view(arrays.y, arrays.output_shape));
+  for (auto _ : state) pool.forward(ndpool::view(arrays.x, input_shape), ndpool::view(arrays.y, arrays.output_shape));
   report(state, arrays);
 }
 
@@ -60,9 +59,9 @@ void vjp(benchmark::State& state, const ndpool::Pool& pool) {
   report(state, arrays);
 }
 
-#define NDPOOL_BENCH(name, pool)               \
-  BENCHMARK_CAPTURE(forward, name, pool);      \
-  BENCHMARK_CAPTURE(jvp, name, pool);          \
+#define NDPOOL_BENCH(name, pool)          \
+  BENCHMARK_CAPTURE(forward, name, pool); \
+  BENCHMARK_CAPTURE(jvp, name, pool);     \
   BENCHMARK_CAPTURE(vjp, name, pool)
 
 BENCHMARK(copy);

@@ -52,8 +52,8 @@ int main() {
   print("input", x, input_shape, "%7.3f");
   std::printf("\n");
   show("max, 2x2", ndpool::max_pool(window), true);
-  show("max, 3x3, stride 2, padding 1",
-       ndpool::max_pool({.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}), true);
+  show("max, 3x3, stride 2, padding 1", ndpool::max_pool({.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}),
+       true);
   show("max, 2x2, ties split", ndpool::max_pool(window, {.ties = ndpool::Ties::split}), true);
   show("min, 2x2", ndpool::min_pool(window), true);
   show("sum, 2x2", ndpool::sum_pool(window), false);

@@ -76,7 +76,7 @@ std::string message(const Fault& fault) {
       out << Subject(fault) << " does not fit: it spans " << v[4] << " cells, and input " << v[1] << " with padding "
           << v[2] << " and " << v[3] << " has " << v[1] + v[2] + v[3];
       break;
-    case Code::zero_length: 
+    case Code::zero_length:
       out << "axis " << fault.axis << " of " << (fault.argument == Argument::shape ? "x" : argument)
           << " has length 0, which leaves nothing to pool";
       break;
@@ -84,13 +84,14 @@ std::string message(const Fault& fault) {
       out << Subject(fault) << " leaves output " << v[1] << " without an input element (kernel " << v[2] << ", stride "
           << v[3] << ", input " << v[4] << ")";
       break;
-    case Code::rank_too_large: out << argument << " has " << Count{v[0], "axis", "axes"} << "; at most " << v[1] << " are possible"; break;
+    case Code::rank_too_large:
+      out << argument << " has " << Count{v[0], "axis", "axes"} << "; at most " << v[1] << " are possible";
+      break;
     case Code::nothing_to_pool:
-      out << "no axis to pool: kernel, output_size and axes name none (the array has " << Count{v[0], "axis", "axes"} << ")";
+      out << "no axis to pool: kernel, output_size and axes name none (the array has " << Count{v[0], "axis", "axes"}
+          << ")";
       break;
-    case Code::too_many_axes:
-      out << v[0] << " axes are to be pooled, but the array has only " << v[1];
-      break;
+    case Code::too_many_axes: out << v[0] << " axes are to be pooled, but the array has only " << v[1]; break;
     case Code::wrong_count:
       out << argument << " has " << Count{v[0], "entry", "entries"} << ", but there must be " << v[1]
           << ", one for each " << (fault.argument == Argument::strides ? "axis" : "pooled axis");
@@ -114,12 +115,14 @@ std::string message(const Fault& fault) {
     case Code::zero_divisor: out << "divisor 0 cannot divide; give another number or none"; break;
     case Code::beta_not_usable: out << "beta " << fault.real << " must be finite and not 0"; break;
     case Code::p_not_positive: out << "p " << fault.real << " must be greater than 0"; break;
-    case Code::p_not_finite: out << "p " << fault.real << " is infinite; spec::LargestMagnitude is the norm for that"; break;
-    case Code::ties_without_extreme:
-      out << "ties has a meaning for p = infinity only, and p is " << fault.real;
+    case Code::p_not_finite:
+      out << "p " << fault.real << " is infinite; spec::LargestMagnitude is the norm for that";
       break;
+    case Code::ties_without_extreme: out << "ties has a meaning for p = infinity only, and p is " << fault.real; break;
     case Code::no_indices: out << "indices exist for max and min only: no other reducer has a winner"; break;
-    case Code::no_derivative: out << argument << " has a scalar type without derivatives (integer, bool or interval)"; break;
+    case Code::no_derivative:
+      out << argument << " has a scalar type without derivatives (integer, bool or interval)";
+      break;
     case Code::no_order: out << argument << " has a scalar type without an order, which this reducer needs"; break;
     case Code::no_transcendentals:
       out << argument << " has a scalar type without exp, log and pow, which this reducer needs";
@@ -129,8 +132,7 @@ std::string message(const Fault& fault) {
           << ": the scalar type has no lowest or highest number";
       break;
     case Code::taps_do_not_fit:
-      out << argument << " of " << Count{v[1], "byte", "bytes"} << " cannot number the " << v[0]
-          << " taps of a window";
+      out << argument << " of " << Count{v[1], "byte", "bytes"} << " cannot number the " << v[0] << " taps of a window";
       break;
     case Code::index_out_of_range:
       out << argument << " holds " << v[0] << ", which is neither -1 nor one of the " << v[1] << " cells it can name";

@@ -36,7 +36,8 @@ struct Exact {
   friend constexpr Exact operator/(Exact a, Exact b) { return Exact(a.value / b.value); }
 };
 
-template <class T> using Buffer = std::array<T, 64>;
+template <class T>
+using Buffer = std::array<T, 64>;
 
 /// All memory that a wrong call can reach. Nothing of it may change.
 struct Memory {
@@ -73,10 +74,14 @@ struct Wrong {
   friend std::ostream& operator<<(std::ostream& out, const Wrong& wrong) { return out << wrong.name; }
 };
 
-template <class T> View<T> on(Buffer<T>& buffer, const Shape& shape) { return view(buffer.data(), shape); }
+template <class T>
+View<T> on(Buffer<T>& buffer, const Shape& shape) {
+  return view(buffer.data(), shape);
+}
 
 /// The bytes of a buffer as another type, for outputs that lie on inputs.
-template <class T, class U> View<T> over(Buffer<U>& buffer, const Shape& shape) {
+template <class T, class U>
+View<T> over(Buffer<U>& buffer, const Shape& shape) {
   return view(reinterpret_cast<T*>(buffer.data()), shape);
 }
 
@@ -228,9 +233,13 @@ std::vector<Wrong> empty_windows_and_overflows() {
       Wrong("OutputCountOverflows", overflow, "output_size...64 bits",
             forward(adaptive_sum_pool({.output_size = {huge, huge}}), {1, 1})),
       Wrong("StridesOverflow", overflow, "strides 9223372036854775807 on axis 0...64 bits",
-            [](Memory& m) { couples.forward(view(m.x.data(), {3, 4}, {highest, 1}), on(m.y, {3, 2})); }),
+            [](Memory& m) {
+              couples.forward(view(m.x.data(), {3, 4}, {highest, 1}), on(m.y, {3, 2}));
+            }),
       Wrong("ElementCountOfAContainerOverflows", overflow, "shape...64 bits",
-            [](Memory& m) { view(m.x, {huge, huge}); }),
+            [](Memory& m) {
+              view(m.x, {huge, huge});
+            }),
   };
 }
 
@@ -320,19 +329,29 @@ std::vector<Wrong> wrong_arrays() {
       Wrong("GxShape", shape_mismatch, "gx has length 2 on axis 0...expected 4", vjp(pairs, {4, 4}, {2, 2}, {2, 4})),
       Wrong("GxRank", rank_mismatch, "gx has 1 ax...expected 2", vjp(pairs, {4, 4}, {2, 2}, {16})),
       Wrong("StridesCountOfX", wrong_count, "strides has 1 entry...must be 2",
-            [](Memory& m) { pairs.forward(view(m.x.data(), {4, 4}, {4}), on(m.y, {2, 2})); }),
+            [](Memory& m) {
+              pairs.forward(view(m.x.data(), {4, 4}, {4}), on(m.y, {2, 2}));
+            }),
       Wrong("StridesCountOfY", wrong_count, "strides has 2 entries...must be 1",
-            [](Memory& m) { couples.forward(on(m.x, {4}), view(m.y.data(), {2}, {2, 1})); }),
+            [](Memory& m) {
+              couples.forward(on(m.x, {4}), view(m.y.data(), {2}, {2, 1}));
+            }),
       Wrong("YStrideZero", zero_stride, "y has stride 0 on axis 0",
-            [](Memory& m) { couples.forward(on(m.x, {3, 4}), view(m.y.data(), {3, 2}, {0, 1})); }),
+            [](Memory& m) {
+              couples.forward(on(m.x, {3, 4}), view(m.y.data(), {3, 2}, {0, 1}));
+            }),
       Wrong("IndicesStrideZero", zero_stride, "indices has stride 0 on axis 0",
             [](Memory& m) { couples.forward(on(m.x, {4}), on(m.y, {2}), view(m.indices.data(), {2}, {0})); }),
       Wrong("DyStrideZero", zero_stride, "dy has stride 0 on axis 0",
             [](Memory& m) { couples.jvp(on(m.x, {4}), on(m.dx, {4}), view(m.dy.data(), {2}, {0})); }),
       Wrong("GxStrideZero", zero_stride, "gx has stride 0 on axis 1",
-            [](Memory& m) { couples.vjp(on(m.x, {2, 4}), on(m.gy, {2, 2}), view(m.gx.data(), {2, 4}, {4, 0})); }),
+            [](Memory& m) {
+              couples.vjp(on(m.x, {2, 4}), on(m.gy, {2, 2}), view(m.gx.data(), {2, 4}, {4, 0}));
+            }),
       Wrong("GlobalYStrideZero", zero_stride, "y has stride 0",
-            [](Memory& m) { global_sum_pool({.axes = {0}}).forward(on(m.x, {4, 3}), view(m.y.data(), {3}, {0})); }),
+            [](Memory& m) {
+              global_sum_pool({.axes = {0}}).forward(on(m.x, {4, 3}), view(m.y.data(), {3}, {0}));
+            }),
       Wrong("YOverlapsX", overlap, "y overlaps",
             [](Memory& m) { couples.forward(on(m.x, {4}), view(m.x.data() + 3, {2})); }),
       Wrong("YBetweenTheElementsOfX", overlap, "y overlaps",
@@ -351,14 +370,22 @@ std::vector<Wrong> wrong_arrays() {
             [](Memory& m) { couples.vjp(on(m.x, {4}), on(m.gy, {2}), on(m.x, {4})); }),
       Wrong("GxOverlapsGy", overlap, "gx overlaps",
             [](Memory& m) { couples.vjp(on(m.x, {4}), on(m.gy, {2}), on(m.gy, {4})); }),
-      Wrong("ContainerTooSmall", too_few_elements, "shape...65...64", [](Memory& m) { view(m.x, {13, 5}); }),
+      Wrong("ContainerTooSmall", too_few_elements, "shape...65...64",
+            [](Memory& m) {
+              view(m.x, {13, 5});
+            }),
       Wrong("ContainerUnder65Axes", rank_too_large, "...65 axes...64",
             [](Memory& m) { couples.forward(view(m.x, Shape::filled(65, 1)), on(m.y, {2})); }),
-      Wrong("ContainerUnderANegativeShape", negative, "shape -2 on axis 1", [](Memory& m) { view(m.x, {4, -2}); }),
+      Wrong("ContainerUnderANegativeShape", negative, "shape -2 on axis 1",
+            [](Memory& m) {
+              view(m.x, {4, -2});
+            }),
       Wrong("FoldOfAnotherShape", shape_mismatch, "x has length 5 on axis 0...expected 4",
             [](Memory& m) { spec::fold(couples.geometry({4}), on(m.x, {5}), 0.0F, [](float, float b) { return b; }); }),
       Wrong("XOfAnotherGeometry", rank_mismatch, "x has 2 axes...expected 1",
-            [](Memory& m) { spec::forward(couples.geometry({4}), spec::Max<float>{}, on(m.x, {1, 4}), on(m.y, {2})); }),
+            [](Memory& m) {
+              spec::forward(couples.geometry({4}), spec::Max<float>{}, on(m.x, {1, 4}), on(m.y, {2}));
+            }),
   };
 }
 

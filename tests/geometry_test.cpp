@@ -94,7 +94,8 @@ class EveryWindow : public ::testing::Test {
   }
 
   /// `check(length, window, fault, axis)` for every small window; stops at the first that breaks a property.
-  template <class Check> static void for_each(Check check) {
+  template <class Check>
+  static void for_each(Check check) {
     std::vector<AxisWindow> windows;
     for (const AxisWindow& kernel : kernels()) pads_of(kernel, windows);
     for (const AxisWindow& window : windows)
@@ -106,7 +107,8 @@ class EveryWindow : public ::testing::Test {
       }
   }
 
-  template <class Check> static void for_each_that_fits(Check check) {
+  template <class Check>
+  static void for_each_that_fits(Check check) {
     for_each([&](Index length, const AxisWindow& window, const Fault& fault, const Axis& axis) {
       if (!fault) check(length, window, axis);
     });
@@ -335,7 +337,8 @@ void expect_round_trips(const Geometry& geometry, const Shape& output) {
   ASSERT_EQ(geometry.tap_from_flat(output, geometry.cell_count()), -1);
 }
 
-template <class Description> void expect_round_trips_everywhere(const Description& description, const Shape& shape) {
+template <class Description>
+void expect_round_trips_everywhere(const Description& description, const Shape& shape) {
   Geometry geometry;
   ASSERT_EQ(resolve(description, shape, geometry).code, Code::none);
   const Shape outputs = geometry.output_shape();

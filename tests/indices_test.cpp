@@ -16,19 +16,22 @@ namespace {
 using Indices = std::vector<Index>;
 using Values = std::vector<double>;
 
-template <class Small> Array<Small> compact(const Geometry& geometry, const Array<Index>& flat) {
+template <class Small>
+Array<Small> compact(const Geometry& geometry, const Array<Index>& flat) {
   Array<Small> taps(flat.shape(), Small(42));
   spec::compact_from_flat(geometry, flat.view(), taps.view());
   return taps;
 }
 
-template <class Small> Array<Index> expand(const Geometry& geometry, const Array<Small>& taps) {
+template <class Small>
+Array<Index> expand(const Geometry& geometry, const Array<Small>& taps) {
   Array<Index> flat(taps.shape(), 42);
   spec::flat_from_compact(geometry, taps.view(), flat.view());
   return flat;
 }
 
-template <class F> Code code_of(F call) {
+template <class F>
+Code code_of(F call) {
   try {
     call();
   } catch (const Error& error) {
@@ -37,7 +40,8 @@ template <class F> Code code_of(F call) {
   return Code::none;
 }
 
-template <class Small> class CompactIndices : public ::testing::Test {};
+template <class Small>
+class CompactIndices : public ::testing::Test {};
 using Widths = ::testing::Types<std::uint8_t, std::uint16_t, std::uint32_t>;
 TYPED_TEST_SUITE(CompactIndices, Widths);
 
@@ -107,7 +111,8 @@ TEST(CompactLimits, AreOneTapBelowTheNumbersOfTheType) {
 }
 
 /// The code of a round trip of the last tap of a window of `taps` taps; Code::none if it came back.
-template <class Small> Code round_trip_of_last_tap(Index taps) {
+template <class Small>
+Code round_trip_of_last_tap(Index taps) {
   const Geometry geometry = max_pool({.kernel = {taps}}).geometry({taps});
   const Array<Index> last({1}, taps - 1);
   return code_of([&] { EXPECT_EQ(expand(geometry, compact<Small>(geometry, last)), last); });
@@ -245,7 +250,8 @@ const UnpoolCase unpool_cases[] = {
 };
 
 /// `check(case, seed, whole numbers of a shape, indices)` for many draws of indices with repeats and gaps.
-template <class Check> void for_each_draw(Check check) {
+template <class Check>
+void for_each_draw(Check check) {
   for (const UnpoolCase& one : unpool_cases)
     for (unsigned seed = 1; seed <= 50; ++seed) {
       std::mt19937_64 random(seed);

@@ -20,14 +20,18 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<Index> listed(const Shape& shape) { return {shape.begin(), shape.end()}; }
-template <class T> std::vector<T> listed(const Array<T>& array) { return {array.begin(), array.end()}; }
+template <class T>
+std::vector<T> listed(const Array<T>& array) {
+  return {array.begin(), array.end()};
+}
 
 std::vector<Index> output_shape(const std::string& line) {
   const Problem problem = parse_problem(line);
   return listed(problem.pool.output_shape(problem.shape));
 }
 
-template <class T = double> std::vector<T> values(const std::string& line, const std::vector<T>& x) {
+template <class T = double>
+std::vector<T> values(const std::string& line, const std::vector<T>& x) {
   const Problem problem = parse_problem(line);
   return listed(forward(problem.pool, Array<T>(problem.shape, x)));
 }
@@ -43,7 +47,8 @@ std::vector<T> gradient(const std::string& line, const std::vector<T>& x, const 
   return listed(vjp(problem.pool, Array<T>(problem.shape, x), Array<T>(problem.pool.output_shape(problem.shape), gy)));
 }
 
-template <class T = double> std::vector<T> counting(Index count, Index first) {
+template <class T = double>
+std::vector<T> counting(Index count, Index first) {
   return listed(arange<T>({count}, first));
 }
 

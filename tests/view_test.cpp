@@ -28,7 +28,8 @@ std::vector<Shape> positions_of(const Shape& shape) {
   return positions;
 }
 
-template <class T> Array<T> copy_of(const View<T>& view) {
+template <class T>
+Array<T> copy_of(const View<T>& view) {
   Array<T> copy(view.shape());
   Index number = 0;
   for (const Shape& position : positions_of(view.shape())) copy[number++] = view[position];
@@ -36,7 +37,8 @@ template <class T> Array<T> copy_of(const View<T>& view) {
 }
 
 /// An array laid out by strides of either sign, in memory that holds `gap` wherever it has no element.
-template <class T> class Scattered {
+template <class T>
+class Scattered {
  public:
   Scattered(const Shape& shape, const Shape& strides) : shape_(shape), strides_(strides) {
     Index highest = 0;
@@ -102,7 +104,8 @@ const char* const problems[] = {
 };
 
 /// `check(problem, random)` for every problem above, a few times.
-template <class Check> void for_each_problem(Check check) {
+template <class Check>
+void for_each_problem(Check check) {
   for (const char* line : problems)
     for (unsigned seed = 1; seed <= 8; ++seed) {
       SCOPED_TRACE(std::string(line) + " seed " + std::to_string(seed));
@@ -232,7 +235,8 @@ TEST(Layouts, TransposedInputGivesTheTransposedResult) {
 }
 
 /// The pools of every reducer over a description.
-template <class Description> std::vector<Pool> every_pool(const Description& description) {
+template <class Description>
+std::vector<Pool> every_pool(const Description& description) {
   return {{description, reduction::Max{}},     {description, reduction::Min{}},       {description, reduction::Sum{}},
           {description, reduction::Average{}}, {description, reduction::SmoothMax{}}, {description, reduction::Lp{}}};
 }

@@ -45,8 +45,8 @@ struct Progression {
 
 namespace detail {
 
-constexpr Index ceil_divide(Index a, Index b) { return a / b + (a % b > 0 ? 1 : 0); }                 // b > 0
-constexpr Index floor_divide(Index a, Index b) { return a / b - (a % b < 0 ? 1 : 0); }                // b > 0
+constexpr Index ceil_divide(Index a, Index b) { return a / b + (a % b > 0 ? 1 : 0); }   // b > 0
+constexpr Index floor_divide(Index a, Index b) { return a / b - (a % b < 0 ? 1 : 0); }  // b > 0
 constexpr Index common_divisor(Index a, Index b) {
   while (b != 0) {
     const Index rest = a % b;
@@ -210,7 +210,8 @@ constexpr Fault windowed_axis(Index length, AxisWindow window, int number, Axis&
     // Rounding up made a last window; it stays only if it starts inside the input or the padding before it.
     if (output - 1 > (length + window.lo - 1) / s) --output;
   }
-  if (output < 1) return {Code::kernel_exceeds_input, Argument::kernel, number, {k, length, window.lo, window.hi, effective}};
+  if (output < 1)
+    return {Code::kernel_exceeds_input, Argument::kernel, number, {k, length, window.lo, window.hi, effective}};
 
   axis = {length, output, k, s, d, window.lo, window.hi, false, true};
   return {};

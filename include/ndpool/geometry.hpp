@@ -90,8 +90,12 @@ struct BasicGeometry {
   Index cell_stride[Capacity] = {};  ///< weight of an input position in a flat index; 0 on axes that are not pooled
   Index tap_stride[Capacity] = {};   ///< weight of a tap in a tap number; 0 on axes that are not pooled
 
-  constexpr Position input_shape() const { return collect([](const Axis& axis) { return axis.input; }); }
-  constexpr Position output_shape() const { return collect([](const Axis& axis) { return axis.output; }); }
+  constexpr Position input_shape() const {
+    return collect([](const Axis& axis) { return axis.input; });
+  }
+  constexpr Position output_shape() const {
+    return collect([](const Axis& axis) { return axis.output; });
+  }
 
   /// Product of f over the pooled axes; resolving has made sure that kernels and input lengths do not overflow.
   template <class F>
@@ -102,9 +106,13 @@ struct BasicGeometry {
     return product;
   }
   /// Cells of the pooled axes: flat indices are below it.
-  constexpr Index cell_count() const { return pooled_product([](const Axis& axis) { return axis.input; }); }
+  constexpr Index cell_count() const {
+    return pooled_product([](const Axis& axis) { return axis.input; });
+  }
   /// Taps of the largest window: tap numbers are below it.
-  constexpr Index tap_count() const { return pooled_product([](const Axis& axis) { return axis.kernel; }); }
+  constexpr Index tap_count() const {
+    return pooled_product([](const Axis& axis) { return axis.kernel; });
+  }
 
   /// True if the tap of an output falls on an input cell.
   constexpr bool is_real_tap(const Position& output, Index tap) const {

@@ -128,8 +128,8 @@ class Pool {
     run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
       using Reducer = std::remove_cvref_t<decltype(reducer)>;
       using Scalar = std::remove_const_t<X>;
-      if constexpr (spec::Ordered<Scalar> && (std::same_as<Reducer, spec::Max<Scalar>> ||
-                                              std::same_as<Reducer, spec::Min<Scalar>>))
+      if constexpr (spec::Ordered<Scalar> &&
+                    (std::same_as<Reducer, spec::Max<Scalar>> || std::same_as<Reducer, spec::Min<Scalar>>))
         spec::forward(geometry, reducer, x, with_all_axes(geometry, y, Argument::y),
                       with_all_axes(geometry, indices, Argument::indices));
       else

@@ -67,23 +67,35 @@ struct Tensor {
 };
 
 // The parts of a window; one number per pooled axis. `Pads` has two numbers per axis, before and after.
-template <Index... Values> struct Kernel {};
-template <Index... Values> struct Stride {};
-template <Index... Values> struct Padding {};
-template <Index... Values> struct Pads {};
-template <Index... Values> struct Dilation {};
-template <bool Mode> struct CeilMode {};
+template <Index... Values>
+struct Kernel {};
+template <Index... Values>
+struct Stride {};
+template <Index... Values>
+struct Padding {};
+template <Index... Values>
+struct Pads {};
+template <Index... Values>
+struct Dilation {};
+template <bool Mode>
+struct CeilMode {};
 struct SameUpper {};
 struct SameLower {};
 
 namespace detail {
 
 template <class W, Index... V>
-constexpr void apply(W& window, Kernel<V...>) { window.kernel = {V...}; }
+constexpr void apply(W& window, Kernel<V...>) {
+  window.kernel = {V...};
+}
 template <class W, Index... V>
-constexpr void apply(W& window, Stride<V...>) { window.stride = {V...}; }
+constexpr void apply(W& window, Stride<V...>) {
+  window.stride = {V...};
+}
 template <class W, Index... V>
-constexpr void apply(W& window, Padding<V...>) { window.padding = {Pad(V)...}; }
+constexpr void apply(W& window, Padding<V...>) {
+  window.padding = {Pad(V)...};
+}
 template <class W, Index... V>
 constexpr void apply(W& window, Pads<V...>) {
   static_assert(sizeof...(V) % 2 == 0, "ndpool: Pads needs two numbers per pooled axis, before and after");
@@ -91,13 +103,21 @@ constexpr void apply(W& window, Pads<V...>) {
   for (unsigned i = 0; i < sizeof...(V); i += 2) window.padding.push_back({values[i], values[i + 1]});
 }
 template <class W, Index... V>
-constexpr void apply(W& window, Dilation<V...>) { window.dilation = {V...}; }
+constexpr void apply(W& window, Dilation<V...>) {
+  window.dilation = {V...};
+}
 template <class W, bool Mode>
-constexpr void apply(W& window, CeilMode<Mode>) { window.ceil_mode = Mode; }
+constexpr void apply(W& window, CeilMode<Mode>) {
+  window.ceil_mode = Mode;
+}
 template <class W>
-constexpr void apply(W& window, SameUpper) { window.padding = PaddingRule::same_upper; }
+constexpr void apply(W& window, SameUpper) {
+  window.padding = PaddingRule::same_upper;
+}
 template <class W>
-constexpr void apply(W& window, SameLower) { window.padding = PaddingRule::same_lower; }
+constexpr void apply(W& window, SameLower) {
+  window.padding = PaddingRule::same_lower;
+}
 
 }  // namespace detail
 
@@ -186,9 +206,10 @@ template <class Description, class S>
 using OutputShape = decltype(detail::shape_of_output<Description, S>(
     std::make_integer_sequence<int, detail::output_extents<Description, S>().size()>{}));
 
-/// A pool: a geometry times a reducer. `Reducer` is a spec such as spec::Max, or one of the user's own; its options come
-/// last in every call. What the standard options rule out does not compile. Options given in the call are checked when
-/// they are known: they throw, or in a constant expression do not compile; a freestanding program must get them right.
+/// A pool: a geometry times a reducer. `Reducer` is a spec such as spec::Max, or one of the user's own; its options
+/// come last in every call. What the standard options rule out does not compile. Options given in the call are checked
+/// when they are known: they throw, or in a constant expression do not compile; a freestanding program must get them
+/// right.
 template <class Description, template <class> class Reducer>
 struct Pool {
   template <class T, class S>
@@ -218,8 +239,7 @@ struct Pool {
 
   /// dy = (derivative of R at x) dx.
   template <class T, class S, class D, class DS>
-  constexpr Output<D, S> jvp(const Tensor<T, S>& x, const Tensor<D, DS>& dx,
-                             const Reducer<T>& reducer = {}) const {
+  constexpr Output<D, S> jvp(const Tensor<T, S>& x, const Tensor<D, DS>& dx, const Reducer<T>& reducer = {}) const {
     static_assert(spec::Differentiable<T>, "ndpool: this scalar type has no derivatives");
     static_assert(std::same_as<DS, S>, "ndpool: the tangent must have the shape of the input");
     Output<D, S> dy;
@@ -229,8 +249,7 @@ struct Pool {
 
   /// gx = (derivative of R at x)^T gy.
   template <class T, class S, class D, class GS>
-  constexpr Tensor<D, S> vjp(const Tensor<T, S>& x, const Tensor<D, GS>& gy,
-                             const Reducer<T>& reducer = {}) const {
+  constexpr Tensor<D, S> vjp(const Tensor<T, S>& x, const Tensor<D, GS>& gy, const Reducer<T>& reducer = {}) const {
     static_assert(spec::Differentiable<T>, "ndpool: this scalar type has no derivatives");
     static_assert(std::same_as<GS, OutputShape<Description, S>>,
                   "ndpool: the gradient must have the shape of the output");
@@ -257,7 +276,10 @@ struct Pool {
     require(spec::core::check_value(geometry<S>, reducer));
 #endif
     constexpr bool is_global = requires { Description::template describe<1>().keepdims; };
-    if constexpr (is_global && requires { reducer.options.ties; reducer.winner({}); })
+    if constexpr (is_global && requires {
+                    reducer.options.ties;
+                    reducer.winner({});
+                  })
       if (reducer.options.ties == Ties::standard) reducer.options.ties = Ties::all;
     return reducer;
   }
@@ -284,28 +306,46 @@ constexpr Tensor<State, OutputShape<Description, S>> fold(const Tensor<T, S>& x,
   return states;
 }
 
-template <class W> inline constexpr Pool<W, spec::Max> max_pool{};
-template <class W> inline constexpr Pool<W, spec::Min> min_pool{};
-template <class W> inline constexpr Pool<W, spec::Sum> sum_pool{};
-template <class W> inline constexpr Pool<W, spec::Average> avg_pool{};
-template <class W> inline constexpr Pool<W, spec::SmoothMax> smooth_max_pool{};
-template <class W> inline constexpr Pool<W, spec::Lp> lp_pool{};
-template <class W> inline constexpr Pool<W, spec::LargestMagnitude> largest_magnitude_pool{};
+template <class W>
+inline constexpr Pool<W, spec::Max> max_pool{};
+template <class W>
+inline constexpr Pool<W, spec::Min> min_pool{};
+template <class W>
+inline constexpr Pool<W, spec::Sum> sum_pool{};
+template <class W>
+inline constexpr Pool<W, spec::Average> avg_pool{};
+template <class W>
+inline constexpr Pool<W, spec::SmoothMax> smooth_max_pool{};
+template <class W>
+inline constexpr Pool<W, spec::Lp> lp_pool{};
+template <class W>
+inline constexpr Pool<W, spec::LargestMagnitude> largest_magnitude_pool{};
 
-template <Index... Bins> inline constexpr auto adaptive_max_pool = max_pool<Adaptive<Bins...>>;
-template <Index... Bins> inline constexpr auto adaptive_min_pool = min_pool<Adaptive<Bins...>>;
-template <Index... Bins> inline constexpr auto adaptive_sum_pool = sum_pool<Adaptive<Bins...>>;
-template <Index... Bins> inline constexpr auto adaptive_avg_pool = avg_pool<Adaptive<Bins...>>;
-template <Index... Bins> inline constexpr auto adaptive_smooth_max_pool = smooth_max_pool<Adaptive<Bins...>>;
-template <Index... Bins> inline constexpr auto adaptive_lp_pool = lp_pool<Adaptive<Bins...>>;
+template <Index... Bins>
+inline constexpr auto adaptive_max_pool = max_pool<Adaptive<Bins...>>;
+template <Index... Bins>
+inline constexpr auto adaptive_min_pool = min_pool<Adaptive<Bins...>>;
+template <Index... Bins>
+inline constexpr auto adaptive_sum_pool = sum_pool<Adaptive<Bins...>>;
+template <Index... Bins>
+inline constexpr auto adaptive_avg_pool = avg_pool<Adaptive<Bins...>>;
+template <Index... Bins>
+inline constexpr auto adaptive_smooth_max_pool = smooth_max_pool<Adaptive<Bins...>>;
+template <Index... Bins>
+inline constexpr auto adaptive_lp_pool = lp_pool<Adaptive<Bins...>>;
 
 // `global_max_pool<2>(x)` keeps the two pooled axes with length 1; `global_max_pool<2, false>(x)` drops them.
-template <int Axes, bool Keep = true> inline constexpr auto global_max_pool = max_pool<Global<Axes, Keep>>;
-template <int Axes, bool Keep = true> inline constexpr auto global_min_pool = min_pool<Global<Axes, Keep>>;
-template <int Axes, bool Keep = true> inline constexpr auto global_sum_pool = sum_pool<Global<Axes, Keep>>;
-template <int Axes, bool Keep = true> inline constexpr auto global_avg_pool = avg_pool<Global<Axes, Keep>>;
+template <int Axes, bool Keep = true>
+inline constexpr auto global_max_pool = max_pool<Global<Axes, Keep>>;
+template <int Axes, bool Keep = true>
+inline constexpr auto global_min_pool = min_pool<Global<Axes, Keep>>;
+template <int Axes, bool Keep = true>
+inline constexpr auto global_sum_pool = sum_pool<Global<Axes, Keep>>;
+template <int Axes, bool Keep = true>
+inline constexpr auto global_avg_pool = avg_pool<Global<Axes, Keep>>;
 template <int Axes, bool Keep = true>
 inline constexpr auto global_smooth_max_pool = smooth_max_pool<Global<Axes, Keep>>;
-template <int Axes, bool Keep = true> inline constexpr auto global_lp_pool = lp_pool<Global<Axes, Keep>>;
+template <int Axes, bool Keep = true>
+inline constexpr auto global_lp_pool = lp_pool<Global<Axes, Keep>>;
 
 }  // namespace ndpool::typed

@@ -34,11 +34,7 @@ class View {
   constexpr View(T* data, const Extents<Capacity>& shape, const Extents<Capacity>& strides)
       : data_(data), shape_(shape), strides_(strides) {}
   /// A view to read through can be made of every view.
-  constexpr operator View<const T, Capacity>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data_, shape_, strides_};
-  }
+  constexpr operator View<const T, Capacity>() const requires(!std::is_const_v<T>) { return {data_, shape_, strides_}; }
 
   constexpr T* data() const { return data_; }
   constexpr int rank() const { return shape_.size(); }
@@ -88,8 +84,7 @@ constexpr Fault check_view(const View<T, Capacity>& view, const Extents<Capacity
     return {Code::wrong_count, Argument::strides, -1, {view.strides().size(), view.rank()}};
   if (view.rank() != expected.size()) return {Code::rank_mismatch, argument, -1, {view.rank(), expected.size()}};
   for (int a = 0; a < view.rank(); ++a)
-    if (view.shape()[a] != expected[a])
-      return {Code::shape_mismatch, argument, a, {view.shape()[a], expected[a]}};
+    if (view.shape()[a] != expected[a]) return {Code::shape_mismatch, argument, a, {view.shape()[a], expected[a]}};
   if (element_count(expected) == 0) return {};
   if (view.data() == nullptr) return {Code::null_data, argument, -1, {}};
   Index lowest = 0, highest = 0;
@@ -133,7 +128,10 @@ View<T> view(T* data, const Shape& shape, const Shape& strides) {
 }
 /// A packed view of a vector, array or span. Throws if it holds fewer elements than the shape.
 template <class Range>
-  requires requires(Range& range) { range.data(); range.size(); }
+requires requires(Range& range) {
+  range.data();
+  range.size();
+}
 auto view(Range& range, const Shape& shape) {
   for (int a = 0; a < shape.size() && a < max_rank; ++a)
     if (shape[a] < 0) raise({Code::negative, Argument::shape, a, {shape[a]}});

@@ -22,7 +22,8 @@ namespace {
 
 using testing::arange;
 using Doubles = testing::Array<double>;
-template <Index... Lengths> using Tensor = typed::Tensor<double, typed::Shape<Lengths...>>;
+template <Index... Lengths>
+using Tensor = typed::Tensor<double, typed::Shape<Lengths...>>;
 
 using Pairs = typed::Window<typed::Kernel<2>>;
 using SlidingPairs = typed::Window<typed::Kernel<2>, typed::Stride<1>>;
@@ -81,7 +82,8 @@ void expect_maps(const Pool& pool, const Doubles& x, const Doubles& dx, const Do
   expect(vjp(pool, x, gy), expected.gx, where);
 }
 
-template <class Call> Fault fault_of(Call call) {
+template <class Call>
+Fault fault_of(Call call) {
   try {
     call();
   } catch (const Error& error) {
@@ -93,7 +95,8 @@ template <class Call> Fault fault_of(Call call) {
 double inner(const Doubles& a, const Doubles& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
 /// f(0), f(1), ...
-template <class F> std::vector<Index> tabulate(Index count, F f) {
+template <class F>
+std::vector<Index> tabulate(Index count, F f) {
   std::vector<Index> values;
   for (Index i = 0; i < count; ++i) values.push_back(f(i));
   return values;

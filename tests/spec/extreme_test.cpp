@@ -92,7 +92,8 @@ TEST(Extreme, OtherOptionsLeaveTheTiesOfGlobalPoolsAsTheyAre) {
   constexpr typed::Tensor<float, typed::Shape<1>> one{{1}};
   static_assert(typed::global_max_pool<1>.vjp(x, one, {{{.nan = Nan::ignore}}})(1) == 1);
   static_assert(typed::global_max_pool<1>.vjp(x, one, {{{.nan = Nan::ignore}}})(2) == 1);
-  EXPECT_EQ(vjp(global_max_pool({}, {.nan = Nan::ignore}), window({2, 5, 5}), Array<float>({}, 1.0F)), window({0, 1, 1}));
+  EXPECT_EQ(vjp(global_max_pool({}, {.nan = Nan::ignore}), window({2, 5, 5}), Array<float>({}, 1.0F)),
+            window({0, 1, 1}));
   EXPECT_EQ(typed::global_lp_pool<1>(x, {.p = 1})(0), 12);
 }
 

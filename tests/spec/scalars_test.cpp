@@ -28,7 +28,8 @@ Integer rounded(const Rational& value, Rounding rounding) {
   switch (rounding) {
     case Rounding::floor: return below;
     case Rounding::toward_zero: return value < 0 && fraction > 0 ? Integer(below + 1) : below;
-    case Rounding::half_even: return fraction > half || (fraction == half && below % 2 != 0) ? Integer(below + 1) : below;
+    case Rounding::half_even:
+      return fraction > half || (fraction == half && below % 2 != 0) ? Integer(below + 1) : below;
     case Rounding::half_away: return fraction > half || (fraction == half && value > 0) ? Integer(below + 1) : below;
   }
   return below;
@@ -105,7 +106,8 @@ TEST(ComplexScalar, SumAndAveragePoolRealAndImaginaryPartsIndependently) {
     return op.ends_with("sum") || op.ends_with("avg");
   };
   sweep(is_linear, [](const Problem& problem, std::mt19937_64& random) {
-    const Array<double> real = uniform_numbers(problem.shape, random), imaginary = uniform_numbers(problem.shape, random);
+    const Array<double> real = uniform_numbers(problem.shape, random),
+                        imaginary = uniform_numbers(problem.shape, random);
     Array<Complex> x(problem.shape);
     for (Index i = 0; i < x.size(); ++i) x[i] = {real[i], imaginary[i]};
     const Array<double> y_real = forward(problem.pool, real), y_imaginary = forward(problem.pool, imaginary);

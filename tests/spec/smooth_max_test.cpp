@@ -106,10 +106,14 @@ struct InfiniteWindow {
 // In terms of beta * x: all -inf is flat, and +inf splits the weight over its taps.
 TEST(SmoothMax, InfinitiesHaveStatedValuesAndWeights) {
   const std::vector<InfiniteWindow> windows = {
-      {{-infinity, -infinity}, 1, -infinity, {0, 0}}, {{infinity, infinity}, -1, infinity, {0, 0}},
-      {{1, infinity}, 1, infinity, {0, 1}},           {{infinity, infinity}, 2, infinity, {0.5, 0.5}},
-      {{-infinity, 3}, 1, 3, {0, 1}},                 {{-infinity, 3}, -1, -infinity, {1, 0}},
-      {{1e308, -1e308}, 1, 1e308, {1, 0}},            {{-1e308, 1e308}, -1e5, -1e308, {1, 0}},
+      {{-infinity, -infinity}, 1, -infinity, {0, 0}},
+      {{infinity, infinity}, -1, infinity, {0, 0}},
+      {{1, infinity}, 1, infinity, {0, 1}},
+      {{infinity, infinity}, 2, infinity, {0.5, 0.5}},
+      {{-infinity, 3}, 1, 3, {0, 1}},
+      {{-infinity, 3}, -1, -infinity, {1, 0}},
+      {{1e308, -1e308}, 1, 1e308, {1, 0}},
+      {{-1e308, 1e308}, -1e5, -1e308, {1, 0}},
       {{1.5e308, 1.5e308}, 1, 1.5e308, {0.5, 0.5}},
   };
   for (const InfiniteWindow& window : windows) {
@@ -139,8 +143,7 @@ TEST(SmoothMax, EmptyWindowWithIgnoredPaddingGivesTheInfinityThatLoses) {
   const Array<double> x({2}, 1.0);
   const Window beyond = {.kernel = {2}, .stride = {2}, .padding = {{0, 3}}};
   for (const double beta : {1.0, -1.0}) {
-    const Pool pool =
-        smooth_max_pool(beyond, {.beta = beta, .pad_mode = PadMode::ignore, .empty = Empty::identity});
+    const Pool pool = smooth_max_pool(beyond, {.beta = beta, .pad_mode = PadMode::ignore, .empty = Empty::identity});
     EXPECT_EQ(forward(pool, x)[1], beta > 0 ? -infinity : infinity);
     EXPECT_EQ(vjp(pool, x, Array<double>({2}, std::vector<double>{0, 1})), Array<double>({2}, 0.0));
   }

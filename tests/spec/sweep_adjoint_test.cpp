@@ -13,7 +13,8 @@ using Rational = boost::multiprecision::cpp_rational;
 Array<Rational> small_rationals(const Shape& shape, std::mt19937_64& random) {
   Array<Rational> values(shape);
   for (Rational& value : values)
-    value = Rational(std::uniform_int_distribution<int>(-4, 4)(random), std::uniform_int_distribution<int>(1, 3)(random));
+    value =
+        Rational(std::uniform_int_distribution<int>(-4, 4)(random), std::uniform_int_distribution<int>(1, 3)(random));
   return values;
 }
 

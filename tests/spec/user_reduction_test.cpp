@@ -19,15 +19,17 @@ struct ContraharmonicMean {
   };
   static constexpr State identity() { return {T(0), T(0)}; }
   static constexpr State lift(const T& x, Index) { return {x, T(x * x)}; }
-  static constexpr State combine(const State& a, const State& b) { return {T(a.sum + b.sum), T(a.squares + b.squares)}; }
+  static constexpr State combine(const State& a, const State& b) {
+    return {T(a.sum + b.sum), T(a.squares + b.squares)};
+  }
   static constexpr Summary finish(const State& state, TapCounts) { return {T(state.squares / state.sum), state.sum}; }
   static constexpr T value(const Summary& summary) { return summary.value; }
   static constexpr T weight(const Summary& summary, const T& x, Index) { return T(2 * x - summary.value); }
   static constexpr T scale(const Summary& summary) { return summary.sum; }
 };
 
-const Geometry overlapping = spec::make_geometry(
-    Window{.kernel = {2, 3}, .stride = {1, 2}, .padding = {{0, 0}, {1, 0}}}, {3, 5});
+const Geometry overlapping =
+    spec::make_geometry(Window{.kernel = {2, 3}, .stride = {1, 2}, .padding = {{0, 0}, {1, 0}}}, {3, 5});
 
 TEST(UserReducer, GetsItsValueFromTheFold) {
   const Array<double> x({2}, std::vector<double>{1, 3});
@@ -62,14 +64,16 @@ TEST(UserReducer, WorksOnCompileTimeShapes) {
   constexpr typed::Pool<typed::Window<Kernel<2>>, ContraharmonicMean> mean;
   constexpr Tensor<double, typed::Shape<4>> x{{1, 3, 2, 2}};
   static_assert(mean(x) == Tensor<double, typed::Shape<2>>{{2.5, 2}});
-  static_assert(mean.vjp(x, Tensor<double, typed::Shape<2>>{{4, 4}}) == Tensor<double, typed::Shape<4>>{{-0.5, 3.5, 2, 2}});
+  static_assert(mean.vjp(x, Tensor<double, typed::Shape<2>>{{4, 4}}) ==
+                Tensor<double, typed::Shape<4>>{{-0.5, 3.5, 2, 2}});
 }
 
 TEST(Fold, VisitsTheTapsOfEachWindowInRowMajorOrder) {
   const Array<char> letters({2, 3}, std::vector<char>{'a', 'b', 'c', 'd', 'e', 'f'});
-  const Geometry geometry = spec::make_geometry(Window{.kernel = {2, 2}, .stride = {1, 1}, .padding = {{0, 0}, {1, 0}}}, {2, 3});
-  const std::vector<std::string> words =
-      spec::fold(geometry, letters.view(), std::string(), [](const std::string& word, char letter) { return word + letter; });
+  const Geometry geometry =
+      spec::make_geometry(Window{.kernel = {2, 2}, .stride = {1, 1}, .padding = {{0, 0}, {1, 0}}}, {2, 3});
+  const std::vector<std::string> words = spec::fold(geometry, letters.view(), std::string(),
+                                                    [](const std::string& word, char letter) { return word + letter; });
   EXPECT_EQ(words, (std::vector<std::string>{"ad", "abde", "bcef"}));
 }
 

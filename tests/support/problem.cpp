@@ -227,8 +227,8 @@ std::string window_words(Generator& make, const std::vector<Index>& lengths) {
     words += " padding=" + make.one_of({"same_upper", "same_lower", "valid"});
   else if (make.sometimes(2))
     words += " padding=" + list(lengths.size(), [&](std::size_t) {
-      return std::to_string(make.between(0, 3)) + ":" + std::to_string(make.between(0, 3));
-    });
+               return std::to_string(make.between(0, 3)) + ":" + std::to_string(make.between(0, 3));
+             });
   if (make.sometimes(2)) words += " ceil";
   return words;
 }
@@ -281,7 +281,8 @@ std::string random_problem(std::mt19937_64& random, const std::string& op, Geome
     std::vector<Index> lengths;
     for (int axis : axes) lengths.push_back(shape[static_cast<std::size_t>(axis)]);
 
-    std::string line = kind == GeometryKind::windowed ? op : (kind == GeometryKind::adaptive ? "adaptive-" : "global-") + op;
+    std::string line =
+        kind == GeometryKind::windowed ? op : (kind == GeometryKind::adaptive ? "adaptive-" : "global-") + op;
     line += " shape=" + list(shape.size(), [&](std::size_t i) { return std::to_string(shape[i]); });
     line += " axes=" + list(axes.size(), [&](std::size_t i) { return std::to_string(axes[i]); });
     if (kind == GeometryKind::windowed) line += window_words(make, lengths);

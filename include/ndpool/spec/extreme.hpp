@@ -47,22 +47,14 @@ struct Extreme {
   constexpr T value(const Summary& summary) const { return summary.value; }
 
   /// Number of the winning tap, -1 if the window is empty.
-  constexpr Index winner(const Summary& summary) const
-    requires Ordered<T>
-  {
-    return summary.tap;
-  }
+  constexpr Index winner(const Summary& summary) const requires Ordered<T> { return summary.tap; }
 
-  constexpr T weight(const Summary& summary, const T& x, Index tap) const
-    requires Ordered<T>
-  {
+  constexpr T weight(const Summary& summary, const T& x, Index tap) const requires Ordered<T> {
     if (options.ties == Ties::all || options.ties == Ties::split)
       return T(beats(x, summary.value) || beats(summary.value, x) ? 0 : 1);
     return T(tap == summary.tap ? 1 : 0);
   }
-  constexpr T scale(const Summary& summary) const
-    requires Ordered<T>
-  {
+  constexpr T scale(const Summary& summary) const requires Ordered<T> {
     return options.ties == Ties::split ? from_count<T>(summary.ties) : T(1);
   }
 

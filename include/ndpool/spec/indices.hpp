@@ -48,7 +48,7 @@ void compact_from_flat(const Geometry& geometry, const View<Indices>& indices, c
 
 /// Flat indices of tap numbers. A tap that lies outside its window, or not on an input cell, is an error.
 template <class Small>
-  requires std::unsigned_integral<std::remove_const_t<Small>>
+requires std::unsigned_integral<std::remove_const_t<Small>>
 void flat_from_compact(const Geometry& geometry, const View<Small>& taps, const View<Index>& indices) {
   using Value = std::remove_const_t<Small>;
   detail::check_compact<Value>(geometry);

@@ -45,7 +45,7 @@ void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x,
 
 /// dy = (derivative of R at x) dx. The tangents may have another scalar type than x.
 template <class Reducer, class X, class DX, class DY>
-  requires Differentiable<typename Reducer::Scalar>
+requires Differentiable<typename Reducer::Scalar>
 void jvp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<DX>& dx, const View<DY>& dy) {
   require(core::check_reducer(geometry, reducer));
   require(check_view(x, geometry.input_shape(), Argument::x));
@@ -58,7 +58,7 @@ void jvp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, con
 
 /// gx = (derivative of R at x)^T gy; overwrites gx, cells that no window sees get 0.
 template <class Reducer, class X, class GY, class GX>
-  requires Differentiable<typename Reducer::Scalar>
+requires Differentiable<typename Reducer::Scalar>
 void vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<GY>& gy, const View<GX>& gx) {
   require(core::check_reducer(geometry, reducer));
   require(check_view(x, geometry.input_shape(), Argument::x));

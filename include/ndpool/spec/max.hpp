@@ -9,9 +9,13 @@ namespace ndpool::spec {
 
 struct Largest {
   template <class T>
-  static constexpr bool before(const T& a, const T& b) { return b < a; }
+  static constexpr bool before(const T& a, const T& b) {
+    return b < a;
+  }
   template <class T>
-  static constexpr T join(const T& a, const T& b) { return Join<T>::max(a, b); }
+  static constexpr T join(const T& a, const T& b) {
+    return Join<T>::max(a, b);
+  }
 
   template <class T>
   static constexpr bool has_identity = std::numeric_limits<T>::has_infinity || std::numeric_limits<T>::is_bounded;

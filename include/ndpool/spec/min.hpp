@@ -9,9 +9,13 @@ namespace ndpool::spec {
 
 struct Smallest {
   template <class T>
-  static constexpr bool before(const T& a, const T& b) { return a < b; }
+  static constexpr bool before(const T& a, const T& b) {
+    return a < b;
+  }
   template <class T>
-  static constexpr T join(const T& a, const T& b) { return Join<T>::min(a, b); }
+  static constexpr T join(const T& a, const T& b) {
+    return Join<T>::min(a, b);
+  }
 
   template <class T>
   static constexpr bool has_identity = std::numeric_limits<T>::has_infinity || std::numeric_limits<T>::is_bounded;

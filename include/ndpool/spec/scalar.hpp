@@ -85,11 +85,17 @@ concept Has = requires(const T a, const T b, T c) {
   c = pow(a, b);
 };
 template <class T>
-constexpr T exp_of(const T& x) { return T(exp(x)); }
+constexpr T exp_of(const T& x) {
+  return T(exp(x));
+}
 template <class T>
-constexpr T log_of(const T& x) { return T(log(x)); }
+constexpr T log_of(const T& x) {
+  return T(log(x));
+}
 template <class T>
-constexpr T pow_of(const T& x, const T& p) { return T(pow(x, p)); }
+constexpr T pow_of(const T& x, const T& p) {
+  return T(pow(x, p));
+}
 }  // namespace transcendental
 
 /// Smooth max and Lp: an ordered field with exp, log and pow.

@@ -2,8 +2,8 @@
 //
 //   y = log(exp(beta x_1) + ... + exp(beta x_n)) / beta        w_i = exp(beta x_i) / (the same sum)
 //
-// Kept as a pair (shift, sum) that stands for sum * exp(beta * shift), where shift is the tap with the largest beta * x.
-// The differences are taken before they are scaled, so nothing overflows that the answer does not.
+// Kept as a pair (shift, sum) that stands for sum * exp(beta * shift), where shift is the tap with the largest beta *
+// x. The differences are taken before they are scaled, so nothing overflows that the answer does not.
 #pragma once
 
 #include <ndpool/geometry.hpp>
