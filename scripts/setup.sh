@@ -5,7 +5,7 @@
 set -eu
 
 case "${1:-}" in
-  build) packages="libgtest-dev libboost-dev" ;;
+  build) packages="libhwy-dev libgtest-dev libboost-dev" ;;
   lint) packages="clang-format clang-tidy" ;;
   bench) packages="libbenchmark-dev" ;;
   *) echo "usage: scripts/setup.sh build|lint|bench" >&2; exit 2 ;;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <ndpool/geometry.hpp>
+#include <ndpool/kernels.hpp>
 #include <ndpool/reducer.hpp>
 #include <ndpool/spec/average.hpp>
 #include <ndpool/spec/lp.hpp>
@@ -30,6 +31,7 @@ inline constexpr Fault no_transcendentals{Code::no_transcendentals, Argument::x,
 
 struct Max {
   ExtremeOptions options = {};
+  KernelChoice kernel() const { return {.combine = Combine::max, .nan = options.nan}; }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::Ordered<T> || spec::Joined<T>)
@@ -41,6 +43,7 @@ struct Max {
 
 struct Min {
   ExtremeOptions options = {};
+  KernelChoice kernel() const { return {.combine = Combine::min, .nan = options.nan}; }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::Ordered<T> || spec::Joined<T>)
@@ -51,6 +54,7 @@ struct Min {
 };
 
 struct Sum {
+  KernelChoice kernel() const { return {.combine = Combine::sum}; }
   template <class T, class F>
   void with(F f) const {
     f(spec::Sum<T>{});
@@ -59,6 +63,7 @@ struct Sum {
 
 struct Average {
   AverageOptions options = {};
+  KernelChoice kernel() const { return {.combine = Combine::sum, .averages = true, .average = options}; }
   template <class T, class F>
   void with(F f) const {
     f(spec::Average<T>{{}, options});
@@ -67,6 +72,7 @@ struct Average {
 
 struct SmoothMax {
   SmoothMaxOptions options = {};
+  KernelChoice kernel() const { return {}; }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::AnalyticField<spec::Accumulator<T>>)
@@ -79,6 +85,7 @@ struct SmoothMax {
 struct Lp {
   double p = 2;
   LpOptions options = {};
+  KernelChoice kernel() const { return {}; }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::AnalyticField<spec::Accumulator<T>>) {
@@ -94,6 +101,9 @@ struct Lp {
 
 }  // namespace reduction
 
+template <class T>
+class Plan;
+
 /// A pool. Cheap to copy, immutable, and safe to share between threads; it holds no array and no shape. All maps check
 /// their arguments before they write and throw `ndpool::Error`. Inputs may have any strides; outputs must not overlap
 /// inputs.
@@ -103,8 +113,8 @@ class Pool {
   using Reduction = std::variant<reduction::Max, reduction::Min, reduction::Sum, reduction::Average,
                                  reduction::SmoothMax, reduction::Lp>;
 
-  Pool(Description description, Reduction reduction)
-      : description_(std::move(description)), reduction_(std::move(reduction)) {}
+  Pool(const Description& description, const Reduction& reduction)
+      : description_(description), reduction_(reduction) {}
 
   /// The window, resolved for an array of `shape`; it answers every question about taps.
   Geometry geometry(const Shape& shape) const {
@@ -117,10 +127,31 @@ class Pool {
   /// y = R(x).
   template <class X, class Y>
   void forward(const View<X>& x, const View<Y>& y) const {
+    using Scalar = std::remove_const_t<X>;
+    run<Scalar>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+      const View<Y> all_of_y = with_all_axes(geometry, y, Argument::y);
+      spec::check_forward(geometry, reducer, x, all_of_y);
+      if constexpr (kind_of<Scalar>() != ScalarKind::none && std::same_as<Scalar, Y>)
+        if (const auto plan =
+                KernelPlan::make(kind_of<Scalar>(), kernel_choice(), geometry, x.strides(), all_of_y.strides())) {
+          plan->forward(x.data(), y.data());
+          return;
+        }
+      spec::core::forward(geometry, reducer, x, all_of_y, [](const auto&, const auto&) {});
+    });
+  }
+
+  /// The same by the spec, also where there are kernels: what tests compare them with.
+  template <class X, class Y>
+  void forward_by_spec(const View<X>& x, const View<Y>& y) const {
     run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
       spec::forward(geometry, reducer, x, with_all_axes(geometry, y, Argument::y));
     });
   }
+
+  /// A plan for arrays of `shape`, whose strides (in elements) are packed unless they are given; results are packed.
+  template <class T>
+  Plan<T> plan(const Shape& shape, const Shape& strides = {}) const;
 
   /// The same, and in `indices` the flat index of each winner over the unpadded pooled axes. For max and min.
   template <class X, class Y>
@@ -165,6 +196,10 @@ class Pool {
     const Geometry resolved = geometry(shape);
     std::visit([&](const auto& reduction) { reduction.template with<T>([&](const auto& r) { f(resolved, r); }); },
                reduction_);
+  }
+
+  KernelChoice kernel_choice() const {
+    return std::visit([](const auto& reduction) { return reduction.kernel(); }, reduction_);
   }
 
   bool drops_axes() const {

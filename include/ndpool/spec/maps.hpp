@@ -17,13 +17,19 @@ Geometry make_geometry(const Description& description, const Shape& shape) {
   return geometry;
 }
 
-/// y = R(x) for every window. Cost: the number of taps.
+/// Throws if `forward` would not be defined for these arguments.
 template <class Reducer, class X, class Y>
-void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y) {
+void check_forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y) {
   require(core::check_value(geometry, reducer));
   require(check_view(x, geometry.input_shape(), Argument::x));
   require(check_output(y, geometry.output_shape(), Argument::y));
   require(check_overlap(y, x, Argument::y));
+}
+
+/// y = R(x) for every window. Cost: the number of taps.
+template <class Reducer, class X, class Y>
+void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y) {
+  check_forward(geometry, reducer, x, y);
   core::forward(geometry, reducer, x, y, [](const auto&, const auto&) {});
 }
 
@@ -31,11 +37,8 @@ void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x,
 template <class Reducer, class X, class Y>
 void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y,
              const View<Index>& indices) {
-  require(core::check_value(geometry, reducer));
-  require(check_view(x, geometry.input_shape(), Argument::x));
-  require(check_output(y, geometry.output_shape(), Argument::y));
+  check_forward(geometry, reducer, x, y);
   require(check_output(indices, geometry.output_shape(), Argument::indices));
-  require(check_overlap(y, x, Argument::y));
   require(check_overlap(indices, x, Argument::indices));
   require(check_overlap(indices, y, Argument::indices));
   core::forward(geometry, reducer, x, y, [&](const Shape& output, const auto& summary) {

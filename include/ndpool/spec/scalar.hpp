@@ -68,15 +68,15 @@ concept OrderedField = Field<T> && Ordered<T>;
 namespace transcendental {
 // Declared so that the unqualified calls below find the functions of a user's type by argument-dependent look-up.
 // Built-in floats are served by builtins, which need no header and work without a hosted library.
-constexpr float exp(float x) { return __builtin_expf(x); }
-constexpr float log(float x) { return __builtin_logf(x); }
-constexpr float pow(float x, float p) { return __builtin_powf(x, p); }
-constexpr double exp(double x) { return __builtin_exp(x); }
-constexpr double log(double x) { return __builtin_log(x); }
-constexpr double pow(double x, double p) { return __builtin_pow(x, p); }
-constexpr long double exp(long double x) { return __builtin_expl(x); }
-constexpr long double log(long double x) { return __builtin_logl(x); }
-constexpr long double pow(long double x, long double p) { return __builtin_powl(x, p); }
+inline float exp(float x) { return __builtin_expf(x); }
+inline float log(float x) { return __builtin_logf(x); }
+inline float pow(float x, float p) { return __builtin_powf(x, p); }
+inline double exp(double x) { return __builtin_exp(x); }
+inline double log(double x) { return __builtin_log(x); }
+inline double pow(double x, double p) { return __builtin_pow(x, p); }
+inline long double exp(long double x) { return __builtin_expl(x); }
+inline long double log(long double x) { return __builtin_logl(x); }
+inline long double pow(long double x, long double p) { return __builtin_powl(x, p); }
 
 template <class T>
 concept Has = requires(const T a, const T b, T c) {

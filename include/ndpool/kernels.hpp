@@ -1,0 +1,100 @@
+// The door to the compiled kernels: which scalars and combines have them, and how a plan runs on them.
+#pragma once
+
+#include <ndpool/geometry.hpp>
+#include <ndpool/reducer.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace ndpool {
+
+/// Every scalar that has kernels. One row here feeds declaration, dispatch, tests and benchmarks.
+#define NDPOOL_SCALARS(ROW) \
+  ROW(f32, float)           \
+  ROW(f64, double)          \
+  ROW(i8, std::int8_t)      \
+  ROW(u8, std::uint8_t)     \
+  ROW(i16, std::int16_t)    \
+  ROW(u16, std::uint16_t)   \
+  ROW(i32, std::int32_t)    \
+  ROW(i64, std::int64_t)
+
+enum class ScalarKind : unsigned char {
+#define NDPOOL_ROW(name, type) name,
+  NDPOOL_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+      none,
+};
+inline constexpr int scalar_kinds = static_cast<int>(ScalarKind::none);
+
+template <class T>
+constexpr ScalarKind kind_of() {
+#define NDPOOL_ROW(name, type) \
+  if constexpr (std::is_same_v<T, type>) return ScalarKind::name;
+  NDPOOL_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+  return ScalarKind::none;
+}
+
+/// How taps are combined. An average is a sum with a divisor.
+enum class Combine : unsigned char { max, min, sum, none };
+inline constexpr int combine_kinds = static_cast<int>(Combine::none);
+
+/// What a kernel has to know of a reducer.
+struct KernelChoice {
+  Combine combine = Combine::none;
+  Nan nan = Nan::propagate;
+  bool averages = false;
+  AverageOptions average = {};
+};
+
+/// Watches a run: called between tiles with the share that is done, from 0 to 1, on the calling thread or on one that
+/// helps it. Answering false stops the run: the rest of the output is then not written.
+struct Watch {
+  bool (*keep_going)(void* context, double done) = nullptr;
+  void* context = nullptr;
+};
+
+struct Rows;
+
+/// A pool prepared for one shape and set of strides. Immutable, so threads may share it; running it allocates nothing
+/// once a thread has the scratch it keeps.
+class KernelPlan {
+ public:
+  /// Null if there is no kernel for this: the spec then has the answer.
+  static std::shared_ptr<const KernelPlan> make(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry,
+                                                const Shape& in_strides, const Shape& out_strides);
+
+  /// Reads `in`, writes `out`. False if `watch` stopped it.
+  bool forward(const void* in, void* out, const Watch& watch = {}) const;
+
+  /// Scratch that each thread keeps for this plan.
+  std::size_t scratch_bytes() const;
+
+  KernelPlan(const KernelPlan&) = delete;
+  KernelPlan& operator=(const KernelPlan&) = delete;
+  ~KernelPlan();
+
+ private:
+  KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_ptr<const Rows> rows);
+  ScalarKind kind_;
+  KernelChoice choice_;
+  std::unique_ptr<const Rows> rows_;
+};
+
+/// Names of the instruction sets this machine can run kernels for, best first. The environment variable
+/// NDPOOL_FORCE_TARGET, or `force_target`, chooses one of them; by default the best is used.
+std::vector<std::string> targets();
+
+/// The instruction set in use.
+std::string target();
+
+/// Uses the kernels of one instruction set from now on; an empty name means the best. Throws if `name` is not one of
+/// targets(). Meant for tests and measurements.
+void force_target(const std::string& name);
+
+}  // namespace ndpool

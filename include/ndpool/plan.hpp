@@ -1,0 +1,57 @@
+// A pool prepared for one shape: validation and choices are made once, running allocates nothing.
+//
+//   const auto plan = ndpool::max_pool({.kernel = {2, 2}}).plan<float>({64, 112, 112});
+//   plan.forward(x, y);
+#pragma once
+
+#include <ndpool/pool.hpp>
+
+namespace ndpool {
+
+/// Immutable, cheap to copy, and safe to share between threads. `T` is the scalar of inputs and results.
+template <class T>
+class Plan {
+ public:
+  const Shape& output_shape() const { return output_shape_; }
+
+  /// Scratch that each thread keeps after its first run of this plan; 0 if the spec runs it.
+  std::size_t scratch_bytes() const { return kernels_ == nullptr ? 0 : kernels_->scratch_bytes(); }
+
+  /// True if compiled kernels run the plan, false if the spec does.
+  bool has_kernels() const { return kernels_ != nullptr; }
+
+  /// y = R(x), for arrays with the shape and strides of the plan; y is packed. False if `watch` stopped the run. The
+  /// arrays must not overlap.
+  bool forward(const T* x, T* y, const Watch& watch = {}) const {
+    const View<const T> from(x, shape_, strides_);
+    const View<T> to(y, output_shape_);
+    require(check_view(from, shape_, Argument::x));
+    require(check_output(to, output_shape_, Argument::y));
+    require(check_overlap(to, from, Argument::y));
+    if (kernels_ != nullptr) return kernels_->forward(x, y, watch);
+    pool_.forward(from, to);
+    return true;
+  }
+
+ private:
+  friend class Pool;
+  Plan(const Pool& pool, const Shape& shape, const Shape& strides, const Shape& output_shape,
+       std::shared_ptr<const KernelPlan> kernels)
+      : pool_(pool), shape_(shape), strides_(strides), output_shape_(output_shape), kernels_(std::move(kernels)) {}
+
+  Pool pool_;
+  Shape shape_, strides_, output_shape_;
+  std::shared_ptr<const KernelPlan> kernels_;
+};
+
+template <class T>
+Plan<T> Pool::plan(const Shape& shape, const Shape& strides) const {
+  const Geometry resolved = geometry(shape);
+  const Shape in_strides = strides.empty() ? packed_strides(shape) : strides;
+  require(detail::check_count(Argument::strides, in_strides.size(), shape.size()));
+  run<T>(shape, [&](const Geometry&, const auto& reducer) { require(spec::core::check_value(resolved, reducer)); });
+  return {*this, shape, in_strides, visible_shape(resolved),
+          KernelPlan::make(kind_of<T>(), kernel_choice(), resolved, in_strides, packed_strides(resolved.output_shape()))};
+}
+
+}  // namespace ndpool

@@ -1,0 +1,70 @@
+// Values of all pools with kernels, compiled once for every instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/forward.cpp"
+#include <hwy/foreach_target.h>
+// must come after foreach_target.h
+#include "kernels/finish-inl.h"
+#include "kernels/rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ndpool {
+namespace HWY_NAMESPACE {
+
+template <class T, class A, class Op>
+void forward_rows(const Job& job) {
+  RowFold<T, A, Op> fold(job.rows, static_cast<const T*>(job.in), job.scratch);
+  RowCursor cursor(job.rows, job.first_row);
+  for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
+    const auto [values, step] = fold(cursor);
+    Output<T> output(job, cursor);
+    if constexpr (Op::is_sum)
+      output.write_sums(values, step);
+    else
+      output.write(values, step);
+  }
+}
+
+template <class T, Combine kind>
+void forward(const Job& job) {
+  if constexpr (kind == Combine::sum) {
+    // Sums of short integers are exact in 32 bits as long as the window is not enormous.
+    using Short = std::conditional_t<(sizeof(T) < 4), std::int32_t, std::int64_t>;
+    if constexpr (std::is_floating_point_v<T>)
+      return forward_rows<T, T, Combiner<kind, Nan::propagate, T>>(job);
+    else
+      return forward_rows<T, Short, Combiner<kind, Nan::propagate, Short>>(job);
+  } else if (std::is_floating_point_v<T> && job.choice.nan == Nan::ignore) {
+    forward_rows<T, T, Combiner<kind, Nan::ignore, T>>(job);
+  } else {
+    forward_rows<T, T, Combiner<kind, Nan::propagate, T>>(job);
+  }
+}
+
+const ForwardKernels* forward_kernels() {
+  static constexpr ForwardKernels kernels = {
+      HWY_TARGET,
+      {
+#define NDPOOL_ROW(name, type) {forward<type, Combine::max>, forward<type, Combine::min>, forward<type, Combine::sum>},
+          NDPOOL_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+      },
+  };
+  return &kernels;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace ndpool
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ndpool {
+
+HWY_EXPORT(forward_kernels);
+
+void add_forward_kernels(std::vector<KernelTable>& tables) {
+  for (const auto& compiled : HWY_DISPATCH_TABLE(forward_kernels))
+    if (compiled != nullptr) add_to_table(tables, *compiled, &KernelTable::forward);
+}
+
+}  // namespace ndpool
+#endif

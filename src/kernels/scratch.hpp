@@ -1,0 +1,34 @@
+// Temporary rows of one thread: as many as the deepest fold of a window needs at once.
+#pragma once
+
+#include "rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+namespace ndpool {
+
+/// Levels of the tree that folds `taps` taps, and one more row for the result.
+inline int tree_rows(Index taps) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(taps))) + 2; }
+
+/// Pixels of the longest horizontal row: the input, the outputs, or the input with all the padding windows touch.
+inline Index row_pixels(const Rows& rows) {
+  const Axis& axis = rows.horizontal.window;
+  if (axis.adaptive) return std::max(axis.input, axis.output);
+  return std::max(axis.input, (axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1);
+}
+
+inline int scratch_rows(const Rows& rows) {
+  int count = 4 + tree_rows(rows.horizontal.window.kernel);
+  for (int v = 0; v < rows.vertical_count; ++v) count += tree_rows(rows.vertical[v].window.kernel);
+  return count;
+}
+
+/// Bytes of one temporary row: room for the widest accumulator, and for vectors that start anywhere in it.
+inline std::size_t scratch_row_bytes(const Rows& rows) {
+  const auto elements = static_cast<std::size_t>(row_pixels(rows) * rows.inner.extent);
+  return (elements * 8 + 63) / 64 * 64 + 64;
+}
+
+}  // namespace ndpool

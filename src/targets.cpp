@@ -1,0 +1,65 @@
+// Which instruction set's kernels run.
+#include "kernels/table.hpp"
+
+#include <ndpool/error.hpp>
+
+#include <hwy/targets.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace ndpool {
+
+namespace {
+
+/// The tables of the targets this machine has, best first; Highway numbers better targets lower.
+std::vector<KernelTable> find_tables() {
+  std::vector<KernelTable> tables;
+  const std::int64_t supported = hwy::SupportedTargets();
+  for (int bit = 0; bit < 63; ++bit)
+    if (supported >> bit & 1) tables.push_back({std::int64_t{1} << bit, nullptr});
+  add_forward_kernels(tables);
+  std::erase_if(tables, [](const KernelTable& table) { return table.forward == nullptr; });
+  return tables;
+}
+
+const std::vector<KernelTable>& tables() {
+  static const std::vector<KernelTable> found = find_tables();
+  return found;
+}
+
+std::string name_of(const KernelTable& table) { return hwy::TargetName(table.target); }
+
+const KernelTable* find(const std::string& name) {
+  if (name.empty()) return &tables().front();
+  for (const KernelTable& table : tables())
+    if (name_of(table) == name) return &table;
+  std::string known;
+  for (const KernelTable& table : tables()) known.append(" ").append(name_of(table));
+  throw std::invalid_argument("there is no target " + name + " on this machine; there are:" + known);
+}
+
+std::atomic<const KernelTable*>& in_use() {
+  static std::atomic<const KernelTable*> table = [] {
+    const char* forced = std::getenv("NDPOOL_FORCE_TARGET");
+    return find(forced == nullptr ? "" : forced);
+  }();
+  return table;
+}
+
+}  // namespace
+
+const KernelTable& kernels() { return *in_use().load(std::memory_order_relaxed); }
+
+std::vector<std::string> targets() {
+  std::vector<std::string> names;
+  for (const KernelTable& table : tables()) names.push_back(name_of(table));
+  return names;
+}
+
+std::string target() { return name_of(kernels()); }
+
+void force_target(const std::string& name) { in_use().store(find(name)); }
+
+}  // namespace ndpool
