@@ -45,8 +45,9 @@ struct Progression {
 
 namespace detail {
 
-constexpr Index ceil_divide(Index a, Index b) { return a / b + (a % b > 0 ? 1 : 0); }   // b > 0
-constexpr Index floor_divide(Index a, Index b) { return a / b - (a % b < 0 ? 1 : 0); }  // b > 0
+// For b > 0. Strides and dilations are 1 so often that asking first is cheaper than dividing.
+constexpr Index ceil_divide(Index a, Index b) { return b == 1 ? a : a / b + (a % b > 0 ? 1 : 0); }
+constexpr Index floor_divide(Index a, Index b) { return b == 1 ? a : a / b - (a % b < 0 ? 1 : 0); }
 constexpr Index common_divisor(Index a, Index b) {
   while (b != 0) {
     const Index rest = a % b;
@@ -120,7 +121,7 @@ struct Axis {
     // Taps stay on the dilation grid: the start is stepped into the input, never clamped to its edge.
     const Index first_tap = begin < 0 ? detail::ceil_divide(-begin, dilation) : 0;
     const Index real_end = detail::smaller(kernel, detail::floor_divide(input - 1 - begin, dilation) + 1);
-    const Index counted = detail::smaller(kernel, (input + hi - 1 - begin) / dilation + 1);
+    const Index counted = detail::smaller(kernel, detail::floor_divide(input + hi - 1 - begin, dilation) + 1);
     const Index real = detail::larger(0, real_end - first_tap);
     if (real == 0) return {0, 0, dilation, 0, kernel, counted};
     return {begin + first_tap * dilation, real, dilation, first_tap, kernel, counted - real};

@@ -54,52 +54,67 @@ HWY_INLINE T divide(A sum, Index divisor) {
     return clamp_to<T>(spec::round_divide(sum, static_cast<A>(divisor), rounding));
 }
 
+/// What the windows of one output row are divided by.
+class Divisors {
+ public:
+  Divisors(const Job& job, const RowCursor& cursor) : axis_(job.rows.horizontal.window), average_(job.choice.average) {
+    for (int v = 0; v < job.rows.vertical_count; ++v)
+      vertical_taps_ *= counted(job.rows.vertical[v].window.taps(cursor.vertical_position(v)));
+  }
+  Index of_output(Index output) const { return given() ? average_.divisor : vertical_taps_ * counted(axis_.taps(output)); }
+  /// The first output behind `output` that may have another divisor.
+  Index end_of_run(Index output) const {
+    if (given()) return axis_.output;
+    if (axis_.adaptive) return output + 1;
+    // Between the first and the last window that touch an edge all taps are on the input.
+    const Index last_start = axis_.input - 1 - (axis_.kernel - 1) * axis_.dilation;
+    const bool is_full = axis_.start(output) >= 0 && axis_.start(output) <= last_start;
+    return is_full ? std::min(axis_.output, (last_start + axis_.lo) / axis_.stride + 1) : output + 1;
+  }
+
+ private:
+  bool given() const { return average_.divisor != AverageOptions::no_divisor; }
+  Index counted(const Taps& taps) const { return average_.count_include_pad ? taps.count + taps.padded : taps.count; }
+
+  const Axis& axis_;
+  const AverageOptions& average_;
+  Index vertical_taps_ = 1;
+};
+
 /// Writes the lanes of one output pixel, or of a run of pixels that have the same divisor.
 template <class T>
 class Output {
  public:
   Output(const Job& job, const RowCursor& cursor)
-      : rows_(job.rows), choice_(job.choice), row_(static_cast<T*>(job.out) + cursor.out_offset()) {
-    for (int v = 0; v < rows_.vertical_count; ++v) {
-      const Taps taps = rows_.vertical[v].window.taps(cursor.vertical_position(v));
-      vertical_taps_ *= choice_.average.count_include_pad ? taps.count + taps.padded : taps.count;
-    }
+      : rows_(job.rows), job_(job), cursor_(cursor), row_(static_cast<T*>(job.out) + cursor.out_offset()) {}
+
+  /// Outputs [begin, end): o is at `(o - begin) * step * inner` of the values.
+  template <class A>
+  void write(const A* values, Index step, Index begin, Index end) {
+    write_with(values, step, begin, end, [](A value) { return clamp_to<T>(value); });
   }
 
   template <class A>
-  void write(const A* values, Index step) {
-    write_with(values, step, 0, outputs(), [](A value) { return clamp_to<T>(value); });
-  }
-
-  template <class A>
-  void write_sums(const A* values, Index step) {
-    if (!choice_.averages) return write(values, step);
-    if constexpr (std::is_floating_point_v<T>) return write_averages<Rounding::half_even>(values, step);
-    switch (choice_.average.rounding) {
-      case Rounding::half_even: return write_averages<Rounding::half_even>(values, step);
-      case Rounding::toward_zero: return write_averages<Rounding::toward_zero>(values, step);
-      case Rounding::floor: return write_averages<Rounding::floor>(values, step);
-      case Rounding::half_away: return write_averages<Rounding::half_away>(values, step);
+  void write_sums(const A* values, Index step, Index begin, Index end) {
+    if (!job_.choice.averages) return write(values, step, begin, end);
+    if constexpr (std::is_floating_point_v<T>) return write_averages<Rounding::half_even>(values, step, begin, end);
+    switch (job_.choice.average.rounding) {
+      case Rounding::half_even: return write_averages<Rounding::half_even>(values, step, begin, end);
+      case Rounding::toward_zero: return write_averages<Rounding::toward_zero>(values, step, begin, end);
+      case Rounding::floor: return write_averages<Rounding::floor>(values, step, begin, end);
+      case Rounding::half_away: return write_averages<Rounding::half_away>(values, step, begin, end);
     }
   }
 
  private:
-  Index outputs() const { return rows_.horizontal.window.output; }
-
-  Index divisor(Index output) const {
-    if (choice_.average.divisor != AverageOptions::no_divisor) return choice_.average.divisor;
-    const Taps taps = rows_.horizontal.window.taps(output);
-    return vertical_taps_ * (choice_.average.count_include_pad ? taps.count + taps.padded : taps.count);
-  }
-
   template <Rounding rounding, class A>
-  void write_averages(const A* values, Index step) {
-    for (Index begin = 0; begin < outputs();) {
-      const Index by = divisor(begin);
-      Index end = begin + 1;
-      while (end < outputs() && divisor(end) == by) ++end;
-      write_with(values, step, begin, end, [by](A value) { return divide<rounding, T>(value, by); });
-      begin = end;
+  void write_averages(const A* values, Index step, Index begin, Index end) {
+    const Divisors divisors(job_, cursor_);
+    for (Index output = begin; output < end;) {
+      const Index by = divisors.of_output(output), run_end = std::min(end, divisors.end_of_run(output));
+      write_with(values + (output - begin) * step * rows_.inner.extent, step, output, run_end,
+                 [by](A value) { return divide<rounding, T>(value, by); });
+      output = run_end;
     }
   }
 
@@ -108,19 +123,19 @@ class Output {
     const Index inner = rows_.inner.extent;
     if (rows_.out_is_packed() && step == 1) {
       NDPOOL_INDEPENDENT
-      for (Index i = begin * inner; i < end * inner; ++i) row_[i] = finish(values[i]);
+      for (Index i = 0; i < (end - begin) * inner; ++i) row_[begin * inner + i] = finish(values[i]);
       return;
     }
     for (Index output = begin; output < end; ++output)
       for (Index lane = 0; lane < inner; ++lane)
         row_[output * rows_.horizontal.out_stride + lane * rows_.inner.out_stride] =
-            finish(values[output * step * inner + lane]);
+            finish(values[(output - begin) * step * inner + lane]);
   }
 
   const Rows& rows_;
-  const KernelChoice& choice_;
+  const Job& job_;
+  const RowCursor& cursor_;
   T* row_;
-  Index vertical_taps_ = 1;
 };
 
 }  // namespace HWY_NAMESPACE

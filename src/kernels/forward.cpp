@@ -15,12 +15,13 @@ void forward_rows(const Job& job) {
   RowFold<T, A, Op> fold(job.rows, static_cast<const T*>(job.in), job.scratch);
   RowCursor cursor(job.rows, job.first_row);
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
-    const auto [values, step] = fold(cursor);
     Output<T> output(job, cursor);
-    if constexpr (Op::is_sum)
-      output.write_sums(values, step);
-    else
-      output.write(values, step);
+    fold(cursor, [&](const A* values, Index step, Index begin, Index end) {
+      if constexpr (Op::is_sum)
+        output.write_sums(values, step, begin, end);
+      else
+        output.write(values, step, begin, end);
+    });
   }
 }
 

@@ -23,29 +23,26 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-template <class T>
-HWY_INLINE bool is_nan(T x) {
-  if constexpr (std::numeric_limits<T>::has_quiet_NaN)
-    return x != x;
-  else
-    return false;
+/// Written so that the compiler selects instead of branching: one maximum or minimum, and one choice for NaN.
+template <Combine kind, Nan nan, class T>
+HWY_INLINE T extreme(T current, T candidate) {
+  const T number = (kind == Combine::max ? candidate > current : candidate < current) ? candidate : current;
+  if constexpr (!std::numeric_limits<T>::has_quiet_NaN) return number;
+  // A comparison with NaN is false, so `number` is `current` where either is NaN.
+  if constexpr (nan == Nan::propagate) return candidate != candidate ? candidate : number;
+  return current != current ? candidate : number;
 }
 
-/// More extreme, or a NaN that decides: written with | so that the compiler selects instead of branching.
-template <Combine kind, Nan nan, class T>
-HWY_INLINE bool replaces(T current, T candidate) {
-  const bool more_extreme = kind == Combine::max ? candidate > current : candidate < current;
-  return more_extreme | is_nan(nan == Nan::propagate ? candidate : current);
-}
-
-template <Combine kind, Nan nan, class T>
+template <Combine combine_kind, Nan nan, class T>
 struct Combiner {
+  static constexpr Combine kind = combine_kind;
   static constexpr bool is_sum = kind == Combine::sum;
+  static constexpr bool is_max = kind == Combine::max;
   static HWY_INLINE T combine(T a, T b) {
     if constexpr (kind == Combine::sum)
       return a + b;
     else
-      return replaces<kind, nan>(a, b) ? b : a;
+      return extreme<kind, nan>(a, b);
   }
   static constexpr T identity() {
     using Limits = std::numeric_limits<T>;
@@ -58,30 +55,42 @@ struct Combiner {
   }
 };
 
-/// Folds the windows of output rows. T: element, A: what it is combined in.
+/// Folds the windows of output rows, strip by strip. T: element, A: what it is combined in.
+///
+/// A strip goes through two passes. *Across* combines whole input rows, element by element, into one temporary row with
+/// identities where its windows reach outside the input; *along* combines the taps inside that row.
 template <class T, class A, class Op>
 class RowFold {
  public:
   RowFold(const Rows& rows, const T* in, void* scratch)
       : rows_(rows),
+        axis_(rows.horizontal.window),
+        inner_(rows.inner.extent),
         in_(in),
         scratch_(static_cast<char*>(scratch)),
-        row_bytes_(scratch_row_bytes(rows)),
-        length_(rows.horizontal.window.input * rows.inner.extent) {}
+        row_bytes_(scratch_row_bytes(rows)) {}
 
-  /// The combined windows of one output row. Output pixel o is at `o * step * inner` of the answer.
-  struct Result {
-    const A* values;
-    Index step;
-  };
-  Result operator()(const RowCursor& cursor) {
-    used_ = 0;
+  /// Calls write(values, step, begin, end) for strips of the outputs of a row: output o of [begin, end) is at
+  /// `(o - begin) * step * inner` of the values.
+  template <class Write>
+  void operator()(const RowCursor& cursor, Write write) {
     cursor_ = &cursor;
-    const A* columns = fold_vertical(rows_.vertical_count - 1, in_ + cursor.in_offset());
-    return rows_.horizontal.window.adaptive ? fold_bins(columns) : fold_windows(columns);
+    const T* base = in_ + cursor.in_offset();
+    const Index strip = strip_outputs(rows_);
+    for (Index begin = 0; begin < axis_.output; begin += strip) {
+      const Index end = std::min(begin + strip, axis_.output);
+      used_ = 0;
+      const auto [values, step] = axis_.adaptive ? fold_bins(base, begin, end) : fold_windows(base, begin, end);
+      write(values, step, begin, end);
+    }
   }
 
  private:
+  struct Folded {
+    const A* values;
+    Index step;
+  };
+
   A* slot(int number) { return reinterpret_cast<A*>(scratch_ + static_cast<std::size_t>(number) * row_bytes_); }
 
   static void combine(const A* a, const A* b, A* out, Index count) {
@@ -89,30 +98,73 @@ class RowFold {
     for (Index i = 0; i < count; ++i) out[i] = Op::combine(a[i], b[i]);
   }
 
-  /// An input row as accumulators: in place if it can be read so, else copied to a temporary row.
-  const A* load(const T* row) {
-    if constexpr (std::is_same_v<T, A>)
-      if (rows_.in_is_packed()) return row;
-    A* copy = slot(used_++);
-    const Index inner = rows_.inner.extent;
-    if (rows_.in_is_packed()) {
-      NDPOOL_INDEPENDENT
-      for (Index i = 0; i < length_; ++i) copy[i] = static_cast<A>(row[i]);
-      return copy;
-    }
-    for (Index pixel = 0; pixel < rows_.horizontal.window.input; ++pixel)
-      for (Index lane = 0; lane < inner; ++lane)
-        copy[pixel * inner + lane] =
-            static_cast<A>(row[pixel * rows_.horizontal.in_stride + lane * rows_.inner.in_stride]);
-    return copy;
+  // ---- across ----
+
+  /// The columns [begin, end) of the input, which may reach outside it, combined over all vertical taps.
+  const A* across(const T* base, Index begin, Index end) {
+    const Index real_begin = std::max<Index>(begin, 0), real_end = std::min(end, axis_.input);
+    first_column_ = real_begin;
+    length_ = (real_end - real_begin) * inner_;
+    if (begin == real_begin && end == real_end) return fold_vertical(rows_.vertical_count - 1, base, nullptr);
+    A* padded = slot(used_++);
+    A* real = padded + (real_begin - begin) * inner_;
+    std::fill(padded, real, Op::identity());
+    const A* columns = fold_vertical(rows_.vertical_count - 1, base, real);
+    if (columns != real) std::copy(columns, columns + length_, real);
+    std::fill(real + length_, real + length_ + (end - real_end) * inner_, Op::identity());
+    return padded;
   }
 
-  const A* fold_vertical(int axis, const T* base) {
-    if (axis < 0) return load(base);
-    const Taps taps = rows_.vertical[axis].window.taps(cursor_->vertical_position(axis));
+  /// The result is in `destination` if that is given, unless it can be read where it is.
+  const A* fold_vertical(int axis, const T* base, A* destination) {
+    if (axis < 0) return load(base, destination);
+    const PooledAxis& vertical = rows_.vertical[axis];
+    const Taps taps = vertical.window.taps(cursor_->vertical_position(axis));
+    if (axis == 0 && rows_.in_is_packed() && taps.count <= 4 && (taps.count == taps.length || taps.length <= 3)) {
+      // Few rows in one sweep. Leaving out padded taps does not change the spec's split of up to three.
+      A* out = destination != nullptr ? destination : slot(used_++);
+      const T* row = base + taps.first * vertical.in_stride + first_column_ * inner_;
+      sweep(row, taps.step * vertical.in_stride, taps.count, out);
+      return out;
+    }
     return split(taps, 0, taps.length, length_, [&](Index cell) {
-      return fold_vertical(axis - 1, base + cell * rows_.vertical[axis].in_stride);
+      return fold_vertical(axis - 1, base + cell * vertical.in_stride, nullptr);
     });
+  }
+
+  void sweep(const T* row, Index stride, Index count, A* out) {
+    const T *second = row + stride, *third = second + stride, *fourth = third + stride;
+    const auto at = [](const T* from, Index i) { return static_cast<A>(from[i]); };
+    if (count == 1) {
+      for (Index i = 0; i < length_; ++i) out[i] = at(row, i);
+    } else if (count == 2) {
+      NDPOOL_INDEPENDENT
+      for (Index i = 0; i < length_; ++i) out[i] = Op::combine(at(row, i), at(second, i));
+    } else if (count == 3) {
+      NDPOOL_INDEPENDENT
+      for (Index i = 0; i < length_; ++i) out[i] = Op::combine(Op::combine(at(row, i), at(second, i)), at(third, i));
+    } else {
+      NDPOOL_INDEPENDENT
+      for (Index i = 0; i < length_; ++i)
+        out[i] = Op::combine(Op::combine(at(row, i), at(second, i)), Op::combine(at(third, i), at(fourth, i)));
+    }
+  }
+
+  /// The wanted columns of one input row as accumulators: in place if they can be read so.
+  const A* load(const T* row, A* destination) {
+    row += first_column_ * rows_.horizontal.in_stride;
+    if constexpr (std::is_same_v<T, A>)
+      if (rows_.in_is_packed()) return row;
+    A* copy = destination != nullptr ? destination : slot(used_++);
+    if (rows_.in_is_packed()) {
+      sweep(row, 0, 1, copy);
+      return copy;
+    }
+    for (Index pixel = 0; pixel * inner_ < length_; ++pixel)
+      for (Index lane = 0; lane < inner_; ++lane)
+        copy[pixel * inner_ + lane] =
+            static_cast<A>(row[pixel * rows_.horizontal.in_stride + lane * rows_.inner.in_stride]);
+    return copy;
   }
 
   /// The fold of the spec (spec/walk.hpp) with rows in place of scalars: the same split, so the same bits. A temporary
@@ -133,68 +185,97 @@ class RowFold {
     return out;
   }
 
-  Result fold_bins(const A* columns) {
-    const Index inner = rows_.inner.extent;
+  // ---- along ----
+
+  Folded fold_bins(const T* base, Index begin, Index end) {
+    const Index first = axis_.taps(begin).first;
+    const Taps last = axis_.taps(end - 1);
+    const A* columns = across(base, first, last.first + last.count);
     A* bins = slot(used_++);
-    for (Index output = 0; output < rows_.horizontal.window.output; ++output) {
-      const int free_slot = used_;
-      const Taps taps = rows_.horizontal.window.taps(output);
-      const A* bin = split(taps, 0, taps.length, inner, [&](Index cell) { return columns + cell * inner; });
-      std::copy(bin, bin + inner, bins + output * inner);
+    const int free_slot = used_;
+    for (Index output = begin; output < end; ++output) {
+      const Taps taps = axis_.taps(output);
+      const A* bin =
+          split(taps, 0, taps.length, inner_, [&](Index cell) { return columns + (cell - first) * inner_; });
+      std::copy(bin, bin + inner_, bins + (output - begin) * inner_);
       used_ = free_slot;
     }
     return {bins, 1};
   }
 
-  Result fold_windows(const A* columns) {
-    const Axis& axis = rows_.horizontal.window;
-    if (axis.kernel == 1 && axis.lo == 0 && (axis.output - 1) * axis.stride < axis.input) return {columns, axis.stride};
-    const Index inner = rows_.inner.extent, shift = axis.dilation * inner;
-    const Index total = ((axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1) * inner;
-    const A* blocks = pad(columns, axis.lo * inner, total);
-    // blocks[i] combines `size` taps from position i on. The kernel is a sum of powers of two, the largest in front; the
-    // smaller ones are gathered from the back, so that each combine is the one of the spec's split.
+  Folded fold_windows(const T* base, Index begin, Index end) {
+    const Index first = begin * axis_.stride - axis_.lo, outputs = end - begin;
+    const Index columns_needed = (outputs - 1) * axis_.stride + (axis_.kernel - 1) * axis_.dilation + 1;
+    const A* columns = across(base, first, first + columns_needed);
+    if (axis_.kernel == 1) return {columns, axis_.stride};
+    if (axis_.kernel > 4) return {double_up(columns, columns_needed * inner_), axis_.stride};
+    A* out = slot(used_++);
+    if (axis_.stride == 1) {
+      few_taps<1>(columns, out, outputs * inner_);
+    } else if (inner_ == 1 && axis_.stride <= 4) {
+      if (axis_.stride == 2) few_taps<2>(columns, out, outputs);
+      if (axis_.stride == 3) few_taps<3>(columns, out, outputs);
+      if (axis_.stride == 4) few_taps<4>(columns, out, outputs);
+    } else {
+      for (Index output = 0; output < outputs; ++output)
+        few_taps<1>(columns + output * axis_.stride * inner_, out + output * inner_, inner_);
+    }
+    return {out, 1};
+  }
+
+  /// Two to four taps straight from the row.
+  template <Index stride>
+  void few_taps(const A* columns, A* out, Index count) {
+    const Index shift = axis_.dilation * inner_;
+    const A *second = columns + shift, *third = second + shift, *fourth = third + shift;
+    if (axis_.kernel == 2) {
+      NDPOOL_INDEPENDENT
+      for (Index i = 0; i < count; ++i) out[i] = Op::combine(columns[i * stride], second[i * stride]);
+    } else if (axis_.kernel == 3) {
+      NDPOOL_INDEPENDENT
+      for (Index i = 0; i < count; ++i)
+        out[i] = Op::combine(Op::combine(columns[i * stride], second[i * stride]), third[i * stride]);
+    } else {
+      NDPOOL_INDEPENDENT
+      for (Index i = 0; i < count; ++i)
+        out[i] = Op::combine(Op::combine(columns[i * stride], second[i * stride]),
+                             Op::combine(third[i * stride], fourth[i * stride]));
+    }
+  }
+
+  /// Many taps: blocks of 1, 2, 4, ... taps from every position on. The kernel is a sum of powers of two, the largest in
+  /// front; the smaller ones are gathered from the back, so that each combine is the one of the spec's split.
+  const A* double_up(const A* blocks, Index total) {
+    const Index shift = axis_.dilation * inner_, count = total - (axis_.kernel - 1) * shift;
     A* doubled = slot(used_++);
     A* rest = slot(used_++);
     Index rest_taps = 0;
     for (Index size = 1;; size *= 2) {
-      const Index blocks_end = total - (size - 1) * shift;
-      if (axis.kernel & size) {
-        const Index begin = axis.kernel - rest_taps - size;  // taps in front of this block
-        const A* block = blocks + begin * shift;
-        const Index count = blocks_end - begin * shift;
-        const bool is_last = begin == 0;
-        if (rest_taps == 0) {
-          if (is_last) return {blocks, axis.stride};
+      if (axis_.kernel & size) {
+        const Index taps_before = axis_.kernel - rest_taps - size;
+        const A* block = blocks + taps_before * shift;
+        if (rest_taps == 0 && taps_before == 0) return blocks;
+        if (rest_taps == 0)
           std::copy(block, block + count, rest);
-        } else {
-          combine(block, rest, rest, std::min(count, total - (axis.kernel - 1) * shift));
-          if (is_last) return {rest, axis.stride};
-        }
+        else
+          combine(block, rest, rest, count);
+        if (taps_before == 0) return rest;
         rest_taps += size;
       }
-      combine(blocks, blocks + size * shift, doubled, blocks_end - size * shift);
+      combine(blocks, blocks + size * shift, doubled, total - (2 * size - 1) * shift);
       blocks = doubled;
     }
   }
 
-  /// The row from tap 0 of the first output to the last tap of the last one, with identities outside the input.
-  const A* pad(const A* columns, Index before, Index total) {
-    if (before == 0 && total <= length_) return columns;
-    A* padded = slot(used_++);
-    const Index end = std::min(total, before + length_);
-    std::fill(padded, padded + std::min(before, total), Op::identity());
-    if (before < end) std::copy(columns, columns + (end - before), padded + before);
-    if (end < total) std::fill(padded + std::max(end, before), padded + total, Op::identity());
-    return padded;
-  }
-
   const Rows& rows_;
+  const Axis& axis_;
+  const Index inner_;
   const T* in_;
   char* scratch_;
   std::size_t row_bytes_;
-  Index length_;
   const RowCursor* cursor_ = nullptr;
+  Index first_column_ = 0;  ///< of the strip, and
+  Index length_ = 0;        ///< how many elements it has from there
   int used_ = 0;
 };
 

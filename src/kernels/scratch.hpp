@@ -12,15 +12,24 @@ namespace ndpool {
 /// Levels of the tree that folds `taps` taps, and one more row for the result.
 inline int tree_rows(Index taps) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(taps))) + 2; }
 
-/// Pixels of the longest horizontal row: the input, the outputs, or the input with all the padding windows touch.
+/// Outputs of a row that are folded together, so that temporary rows stay in the first-level cache.
+inline Index strip_outputs(const Rows& rows) {
+  constexpr Index elements = 2048;
+  const Axis& axis = rows.horizontal.window;
+  const Index pixels = std::max<Index>(elements / rows.inner.extent / axis.stride, 1);
+  return std::min(axis.output, std::max(pixels, 8 * axis.kernel / axis.stride));
+}
+
+/// Pixels of the longest temporary row: the columns of a strip, with padding, or its outputs.
 inline Index row_pixels(const Rows& rows) {
   const Axis& axis = rows.horizontal.window;
-  if (axis.adaptive) return std::max(axis.input, axis.output);
-  return std::max(axis.input, (axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1);
+  const Index outputs = strip_outputs(rows);
+  if (axis.adaptive) return std::max(axis.input, outputs);
+  return (outputs - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
 }
 
 inline int scratch_rows(const Rows& rows) {
-  int count = 4 + tree_rows(rows.horizontal.window.kernel);
+  int count = 6 + tree_rows(rows.horizontal.window.kernel);
   for (int v = 0; v < rows.vertical_count; ++v) count += tree_rows(rows.vertical[v].window.kernel);
   return count;
 }
