@@ -35,13 +35,12 @@ class Stream {
 
  private:
   __attribute__((target_clones("avx2", "default"))) void read(std::size_t begin, std::size_t end) {
-    std::uint64_t sums[8] = {};
-    for (std::size_t i = begin / 64 * 64; i + 64 <= end; i += 64) {
-      std::uint64_t line[8];
-      std::memcpy(line, in_ + i, 64);
-      for (int k = 0; k < 8; ++k) sums[k] += line[k];
-    }
-    for (std::uint64_t sum : sums) kept_ = kept_ + sum;
+    typedef std::uint64_t Lanes __attribute__((vector_size(32), aligned(8), may_alias));
+    Lanes sums[4] = {};
+    for (std::size_t i = begin / 128 * 128; i + 128 <= end; i += 128)
+      for (std::size_t k = 0; k < 4; ++k) sums[k] += *reinterpret_cast<const Lanes*>(in_ + i + 32 * k);
+    const Lanes sum = sums[0] + sums[1] + sums[2] + sums[3];
+    kept_ = kept_ + sum[0] + sum[1] + sum[2] + sum[3];
   }
   void write(std::size_t begin, std::size_t end, [[maybe_unused]] bool non_temporal) {
 #ifdef __SSE2__

@@ -25,34 +25,18 @@ HWY_INLINE T clamp_to(A value) {
   return static_cast<T>(value);
 }
 
-/// A quotient of two 32-bit numbers, rounded. The nearest double of such a quotient is on the same side of every
-/// half as the quotient itself, so rounding it rounds the exact number.
-template <Rounding rounding>
-HWY_INLINE double round_quotient(double quotient) {
-  constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves no bits behind the point
-  const double nearest = (quotient + shifter) - shifter;
-  if constexpr (rounding == Rounding::half_even) return nearest;
-  if constexpr (rounding == Rounding::half_away) {
-    const double magnitude = (quotient < 0 ? -quotient : quotient) + 0.5;
-    double below = (magnitude + shifter) - shifter;
-    below -= below > magnitude ? 1.0 : 0.0;
-    return quotient < 0 ? -below : below;
+/// Integer averages rounded half to even. The nearest double of a quotient of two 32-bit numbers is on the same side of
+/// every half as the quotient itself, so rounding it rounds the exact number; longer sums go through integers.
+struct Nearest {
+  HWY_INLINE std::int64_t operator()(std::int32_t sum, Index divisor) const {
+    constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves no bits behind the point
+    const double quotient = static_cast<double>(sum) / static_cast<double>(divisor);
+    return static_cast<std::int32_t>((quotient + shifter) - shifter);
   }
-  const double floor = nearest - (nearest > quotient ? 1.0 : 0.0);
-  if constexpr (rounding == Rounding::toward_zero) return floor + ((quotient < 0) & (floor < quotient) ? 1.0 : 0.0);
-  return floor;
-}
-
-template <Rounding rounding, class T, class A>
-HWY_INLINE T divide(A sum, Index divisor) {
-  if constexpr (std::is_floating_point_v<T>)
-    return sum / static_cast<T>(divisor);
-  else if constexpr (sizeof(A) == 4)
-    return clamp_to<T>(static_cast<std::int64_t>(
-        round_quotient<rounding>(static_cast<double>(sum) / static_cast<double>(divisor))));
-  else
-    return clamp_to<T>(spec::round_divide(sum, static_cast<A>(divisor), rounding));
-}
+  HWY_INLINE std::int64_t operator()(std::int64_t sum, Index divisor) const {
+    return spec::round_divide(sum, divisor, Rounding::half_even);
+  }
+};
 
 /// What the windows of one output row are divided by.
 class Divisors {
@@ -62,6 +46,10 @@ class Divisors {
       vertical_taps_ *= counted(job.rows.vertical[v].window.taps(cursor.vertical_position(v)));
   }
   Index of_output(Index output) const { return given() ? average_.divisor : vertical_taps_ * counted(axis_.taps(output)); }
+  /// Taps that count on all axes but the last, and on the last.
+  Index vertical() const { return vertical_taps_; }
+  Index horizontal(Index output) const { return counted(axis_.taps(output)); }
+
   /// The first output behind `output` that may have another divisor.
   Index end_of_run(Index output) const {
     if (given()) return axis_.output;
@@ -88,6 +76,11 @@ class Output {
   Output(const Job& job, const RowCursor& cursor)
       : rows_(job.rows), job_(job), cursor_(cursor), row_(static_cast<T*>(job.out) + cursor.out_offset()) {}
 
+  T* row() { return row_; }
+
+  /// The horizontal part of every output's divisor, if whole rows are to be divided at once.
+  void divide_by(const T* divisor_row) { divisor_row_ = divisor_row; }
+
   /// Outputs [begin, end): o is at `(o - begin) * step * inner` of the values.
   template <class A>
   void write(const A* values, Index step, Index begin, Index end) {
@@ -97,23 +90,35 @@ class Output {
   template <class A>
   void write_sums(const A* values, Index step, Index begin, Index end) {
     if (!job_.choice.averages) return write(values, step, begin, end);
-    if constexpr (std::is_floating_point_v<T>) return write_averages<Rounding::half_even>(values, step, begin, end);
-    switch (job_.choice.average.rounding) {
-      case Rounding::half_even: return write_averages<Rounding::half_even>(values, step, begin, end);
-      case Rounding::toward_zero: return write_averages<Rounding::toward_zero>(values, step, begin, end);
-      case Rounding::floor: return write_averages<Rounding::floor>(values, step, begin, end);
-      case Rounding::half_away: return write_averages<Rounding::half_away>(values, step, begin, end);
-    }
+    const Rounding rounding = job_.choice.average.rounding;
+    if constexpr (std::is_floating_point_v<T>) {
+      if (divisor_row_ != nullptr && step == 1) return write_divided(values, begin, end);
+      write_averages(values, step, begin, end, [](T sum, Index divisor) { return sum / static_cast<T>(divisor); });
+    } else if (rounding == Rounding::half_even)
+      write_averages(values, step, begin, end, Nearest{});
+    else
+      write_averages(values, step, begin, end, [rounding](A sum, Index divisor) {
+        return spec::round_divide(static_cast<std::int64_t>(sum), divisor, rounding);
+      });
   }
 
  private:
-  template <Rounding rounding, class A>
-  void write_averages(const A* values, Index step, Index begin, Index end) {
+  /// Sums of a packed row over its divisors, edges included. Products of counts are exact as floats.
+  void write_divided(const T* sums, Index begin, Index end) {
+    const T vertical = static_cast<T>(Divisors(job_, cursor_).vertical());
+    const T* divisors = divisor_row_ + begin;
+    T* out = row_ + begin;
+    NDPOOL_INDEPENDENT
+    for (Index i = 0; i < end - begin; ++i) out[i] = sums[i] / (vertical * divisors[i]);
+  }
+
+  template <class A, class Divide>
+  void write_averages(const A* values, Index step, Index begin, Index end, Divide divide) {
     const Divisors divisors(job_, cursor_);
     for (Index output = begin; output < end;) {
       const Index by = divisors.of_output(output), run_end = std::min(end, divisors.end_of_run(output));
       write_with(values + (output - begin) * step * rows_.inner.extent, step, output, run_end,
-                 [by](A value) { return divide<rounding, T>(value, by); });
+                 [by, divide](A value) { return clamp_to<T>(divide(value, by)); });
       output = run_end;
     }
   }
@@ -136,6 +141,7 @@ class Output {
   const Job& job_;
   const RowCursor& cursor_;
   T* row_;
+  const T* divisor_row_ = nullptr;
 };
 
 }  // namespace HWY_NAMESPACE

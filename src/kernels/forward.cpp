@@ -10,13 +10,36 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
+/// Horizontal counts as floats in the last row of the scratch; null where divisors are given, do not fit there, or the
+/// output is not one packed row of single lanes.
+template <class T>
+const T* make_divisor_row(const Job& job, const RowCursor& cursor) {
+  const Axis& axis = job.rows.horizontal.window;
+  if (!job.choice.averages || job.choice.average.divisor != AverageOptions::no_divisor) return nullptr;
+  if (job.rows.inner.extent != 1 || !job.rows.out_is_packed() || strip_outputs(job.rows) < axis.output) return nullptr;
+  if (job.rows.tap_count > Index{1} << std::numeric_limits<T>::digits) return nullptr;
+  const std::size_t offset = static_cast<std::size_t>(scratch_rows(job.rows) - 1) * scratch_row_bytes(job.rows);
+  T* counts = reinterpret_cast<T*>(static_cast<char*>(job.scratch) + offset);
+  const Divisors divisors(job, cursor);
+  for (Index output = 0; output < axis.output; ++output) counts[output] = static_cast<T>(divisors.horizontal(output));
+  return counts;
+}
+
 template <class T, class A, class Op>
 void forward_rows(const Job& job) {
   RowFold<T, A, Op> fold(job.rows, static_cast<const T*>(job.in), job.scratch);
   RowCursor cursor(job.rows, job.first_row);
+  const bool writes_at_once = job.rows.out_is_packed() && !job.choice.averages;
+  const T* divisor_row = nullptr;
+  if constexpr (Op::is_sum && std::is_floating_point_v<T>) divisor_row = make_divisor_row<T>(job, cursor);
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
     Output<T> output(job, cursor);
-    fold(cursor, [&](const A* values, Index step, Index begin, Index end) {
+    output.divide_by(divisor_row);
+    A* packed_output = nullptr;
+    if constexpr (std::is_same_v<T, A>)
+      if (writes_at_once) packed_output = output.row();
+    fold(cursor, packed_output, [&](const A* values, Index step, Index begin, Index end) {
+      if (packed_output != nullptr && values == packed_output + begin * job.rows.inner.extent) return;
       if constexpr (Op::is_sum)
         output.write_sums(values, step, begin, end);
       else

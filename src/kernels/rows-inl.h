@@ -68,18 +68,21 @@ class RowFold {
         inner_(rows.inner.extent),
         in_(in),
         scratch_(static_cast<char*>(scratch)),
-        row_bytes_(scratch_row_bytes(rows)) {}
+        row_bytes_(scratch_row_bytes(rows)),
+        strip_(strip_outputs(rows)),
+        in_is_packed_(rows.in_is_packed()) {}
 
   /// Calls write(values, step, begin, end) for strips of the outputs of a row: output o of [begin, end) is at
-  /// `(o - begin) * step * inner` of the values.
+  /// `(o - begin) * step * inner` of the values. If a packed output row is given, values may be written there at once;
+  /// they then are where they belong.
   template <class Write>
-  void operator()(const RowCursor& cursor, Write write) {
+  void operator()(const RowCursor& cursor, A* packed_output, Write write) {
     cursor_ = &cursor;
     const T* base = in_ + cursor.in_offset();
-    const Index strip = strip_outputs(rows_);
-    for (Index begin = 0; begin < axis_.output; begin += strip) {
-      const Index end = std::min(begin + strip, axis_.output);
+    for (Index begin = 0; begin < axis_.output; begin += strip_) {
+      const Index end = std::min(begin + strip_, axis_.output);
       used_ = 0;
+      destination_ = packed_output == nullptr ? nullptr : packed_output + begin * inner_;
       const auto [values, step] = axis_.adaptive ? fold_bins(base, begin, end) : fold_windows(base, begin, end);
       write(values, step, begin, end);
     }
@@ -92,6 +95,10 @@ class RowFold {
   };
 
   A* slot(int number) { return reinterpret_cast<A*>(scratch_ + static_cast<std::size_t>(number) * row_bytes_); }
+
+  static void fill(A* begin, A* end) {
+    for (; begin != end; ++begin) *begin = Op::identity();
+  }
 
   static void combine(const A* a, const A* b, A* out, Index count) {
     NDPOOL_INDEPENDENT
@@ -108,10 +115,10 @@ class RowFold {
     if (begin == real_begin && end == real_end) return fold_vertical(rows_.vertical_count - 1, base, nullptr);
     A* padded = slot(used_++);
     A* real = padded + (real_begin - begin) * inner_;
-    std::fill(padded, real, Op::identity());
+    fill(padded, real);
     const A* columns = fold_vertical(rows_.vertical_count - 1, base, real);
     if (columns != real) std::copy(columns, columns + length_, real);
-    std::fill(real + length_, real + length_ + (end - real_end) * inner_, Op::identity());
+    fill(real + length_, real + length_ + (end - real_end) * inner_);
     return padded;
   }
 
@@ -120,7 +127,7 @@ class RowFold {
     if (axis < 0) return load(base, destination);
     const PooledAxis& vertical = rows_.vertical[axis];
     const Taps taps = vertical.window.taps(cursor_->vertical_position(axis));
-    if (axis == 0 && rows_.in_is_packed() && taps.count <= 4 && (taps.count == taps.length || taps.length <= 3)) {
+    if (axis == 0 && in_is_packed_ && taps.count <= 4 && (taps.count == taps.length || taps.length <= 3)) {
       // Few rows in one sweep. Leaving out padded taps does not change the spec's split of up to three.
       A* out = destination != nullptr ? destination : slot(used_++);
       const T* row = base + taps.first * vertical.in_stride + first_column_ * inner_;
@@ -135,17 +142,18 @@ class RowFold {
   void sweep(const T* row, Index stride, Index count, A* out) {
     const T *second = row + stride, *third = second + stride, *fourth = third + stride;
     const auto at = [](const T* from, Index i) { return static_cast<A>(from[i]); };
+    const Index length = length_;  // bytes may alias anything, even the members of this object
     if (count == 1) {
-      for (Index i = 0; i < length_; ++i) out[i] = at(row, i);
+      for (Index i = 0; i < length; ++i) out[i] = at(row, i);
     } else if (count == 2) {
       NDPOOL_INDEPENDENT
-      for (Index i = 0; i < length_; ++i) out[i] = Op::combine(at(row, i), at(second, i));
+      for (Index i = 0; i < length; ++i) out[i] = Op::combine(at(row, i), at(second, i));
     } else if (count == 3) {
       NDPOOL_INDEPENDENT
-      for (Index i = 0; i < length_; ++i) out[i] = Op::combine(Op::combine(at(row, i), at(second, i)), at(third, i));
+      for (Index i = 0; i < length; ++i) out[i] = Op::combine(Op::combine(at(row, i), at(second, i)), at(third, i));
     } else {
       NDPOOL_INDEPENDENT
-      for (Index i = 0; i < length_; ++i)
+      for (Index i = 0; i < length; ++i)
         out[i] = Op::combine(Op::combine(at(row, i), at(second, i)), Op::combine(at(third, i), at(fourth, i)));
     }
   }
@@ -154,9 +162,9 @@ class RowFold {
   const A* load(const T* row, A* destination) {
     row += first_column_ * rows_.horizontal.in_stride;
     if constexpr (std::is_same_v<T, A>)
-      if (rows_.in_is_packed()) return row;
+      if (in_is_packed_) return row;
     A* copy = destination != nullptr ? destination : slot(used_++);
-    if (rows_.in_is_packed()) {
+    if (in_is_packed_) {
       sweep(row, 0, 1, copy);
       return copy;
     }
@@ -209,7 +217,7 @@ class RowFold {
     const A* columns = across(base, first, first + columns_needed);
     if (axis_.kernel == 1) return {columns, axis_.stride};
     if (axis_.kernel > 4) return {double_up(columns, columns_needed * inner_), axis_.stride};
-    A* out = slot(used_++);
+    A* out = destination_ != nullptr ? destination_ : slot(used_++);
     if (axis_.stride == 1) {
       few_taps<1>(columns, out, outputs * inner_);
     } else if (inner_ == 1 && axis_.stride <= 4) {
@@ -226,6 +234,16 @@ class RowFold {
   /// Two to four taps straight from the row.
   template <Index stride>
   void few_taps(const A* columns, A* out, Index count) {
+#if HWY_TARGET != HWY_SCALAR
+    // Compilers do not see that short elements with stride 2 are the even and odd lanes of two vectors.
+    if constexpr (stride == 2 && (sizeof(A) < 4 || Op::is_sum))
+      if (axis_.dilation == 1 && axis_.kernel <= 3) {
+        const Index done = even_and_odd(columns, out, count);
+        columns += 2 * done;
+        out += done;
+        count -= done;
+      }
+#endif
     const Index shift = axis_.dilation * inner_;
     const A *second = columns + shift, *third = second + shift, *fourth = third + shift;
     if (axis_.kernel == 2) {
@@ -242,6 +260,38 @@ class RowFold {
                              Op::combine(third[i * stride], fourth[i * stride]));
     }
   }
+
+#if HWY_TARGET != HWY_SCALAR
+  /// As many outputs of two or three taps at stride 2 as fill vectors; answers how many.
+  Index even_and_odd(const A* columns, A* out, Index count) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    const hn::ScalableTag<A> d;
+    using V = hn::Vec<decltype(d)>;
+    const auto combine_vectors = [](V a, V b) HWY_ATTR {
+      if constexpr (Op::is_sum)
+        return hn::Add(a, b);
+      else if constexpr (Op::kind == Combine::max)
+        return hn::Max(a, b);
+      else
+        return hn::Min(a, b);
+    };
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    const bool has_third = axis_.kernel == 3;
+    Index done = 0;
+    // Three taps read one element beyond the last even one, so they stop a vector earlier.
+    for (; done + lanes <= count - (has_third ? 1 : 0); done += lanes) {
+      const A* from = columns + 2 * done;
+      const V low = hn::LoadU(d, from), high = hn::LoadU(d, from + lanes);
+      V v = combine_vectors(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
+      if (has_third) {
+        const V next_low = hn::LoadU(d, from + 2), next_high = hn::LoadU(d, from + 2 + lanes);
+        v = combine_vectors(v, hn::ConcatEven(d, next_high, next_low));
+      }
+      hn::StoreU(v, d, out + done);
+    }
+    return done;
+  }
+#endif
 
   /// Many taps: blocks of 1, 2, 4, ... taps from every position on. The kernel is a sum of powers of two, the largest in
   /// front; the smaller ones are gathered from the back, so that each combine is the one of the spec's split.
@@ -273,6 +323,9 @@ class RowFold {
   const T* in_;
   char* scratch_;
   std::size_t row_bytes_;
+  const Index strip_;
+  const bool in_is_packed_;
+  A* destination_ = nullptr;
   const RowCursor* cursor_ = nullptr;
   Index first_column_ = 0;  ///< of the strip, and
   Index length_ = 0;        ///< how many elements it has from there

@@ -29,7 +29,7 @@ inline Index row_pixels(const Rows& rows) {
 }
 
 inline int scratch_rows(const Rows& rows) {
-  int count = 6 + tree_rows(rows.horizontal.window.kernel);
+  int count = 7 + tree_rows(rows.horizontal.window.kernel);
   for (int v = 0; v < rows.vertical_count; ++v) count += tree_rows(rows.vertical[v].window.kernel);
   return count;
 }
