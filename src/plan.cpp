@@ -51,6 +51,15 @@ bool divisor_fits(const AverageOptions& average) {
          std::abs(average.divisor) <= std::numeric_limits<std::int32_t>::max();
 }
 
+/// Tap numbers have the size of the elements, and a table of them must stay small.
+Index most_winner_taps(ScalarKind kind) {
+  switch (kind) {
+    case ScalarKind::i8:
+    case ScalarKind::u8: return 0xFF;
+    default: return 0xFFFF;
+  }
+}
+
 /// Bytes that one tile reads and writes, roughly: enough to make the call of a kernel cheap, little enough to answer a
 /// watcher soon.
 constexpr Index tile_bytes = 256 * 1024;
@@ -67,33 +76,85 @@ KernelPlan::KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_
 KernelPlan::~KernelPlan() = default;
 
 std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const KernelChoice& choice,
-                                                   const Geometry& geometry, const Shape& in_strides,
-                                                   const Shape& out_strides) {
+                                                   const Geometry& geometry, const ArrayStrides& strides) {
   if (kind == ScalarKind::none || choice.combine == Combine::none) return nullptr;
   if (choice.combine == Combine::sum && !(sum_is_exact(kind, geometry.tap_count()) && divisor_fits(choice.average)))
     return nullptr;
   // Windows without an input element have values of their own, which only the spec gives.
   if (geometry.empty_window()) return nullptr;
   return std::shared_ptr<const KernelPlan>(
-      new KernelPlan(kind, choice, std::make_unique<const Rows>(make_rows(geometry, in_strides, out_strides))));
+      new KernelPlan(kind, choice, std::make_unique<const Rows>(make_rows(geometry, strides))));
 }
 
 std::size_t KernelPlan::scratch_bytes() const {
-  return static_cast<std::size_t>(scratch_rows(*rows_)) * scratch_row_bytes(*rows_);
+  const std::size_t rows = static_cast<std::size_t>(scratch_rows(*rows_)) * scratch_row_bytes(*rows_);
+  return has_winners() || has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
 }
 
-bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
-  const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
-  void* scratch = thread_scratch(scratch_bytes());
-  const Index tile = rows_per_tile(*rows_);
+/// Runs all rows in tiles, each a multiple of `unit` rows.
+template <class RunRows>
+bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows) const {
+  void* memory = thread_scratch(scratch);
+  const Index tile = std::max<Index>(1, rows_per_tile(*rows_) / unit) * unit;
   for (Index row = 0; row < rows_->row_count; row += tile) {
     const Index end = std::min(row + tile, rows_->row_count);
-    kernel({*rows_, choice_, in, out, row, end, scratch});
+    run_rows(row, end, memory);
     if (watch.keep_going != nullptr &&
         !watch.keep_going(watch.context, static_cast<double>(end) / static_cast<double>(rows_->row_count)))
       return end == rows_->row_count;
   }
   return true;
+}
+
+bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
+  const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
+  return run(1, scratch_bytes(), watch, [&](Index begin, Index end, void* scratch) {
+    kernel({*rows_, choice_, in, out, begin, end, scratch});
+  });
+}
+
+bool KernelPlan::has_winners() const {
+  return choice_.combine != Combine::sum && rows_->tap_count <= most_winner_taps(kind_);
+}
+
+bool KernelPlan::has_derivatives() const {
+  if (kind_ != ScalarKind::f32 && kind_ != ScalarKind::f64) return false;
+  if (choice_.combine == Combine::sum) return true;
+  return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
+}
+
+bool KernelPlan::run_winners(WinnerUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
+                             const Watch& watch) const {
+  const TangentKernel kernel = kernels().winners->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
+  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, winner_scratch_bytes(*rows_), watch,
+             [&](Index begin, Index end, void* scratch) {
+               kernel({*rows_, choice_, use, in, out, tangent_in, tangent_out, begin, end, scratch});
+             });
+}
+
+bool KernelPlan::forward_with_indices(const void* in, void* out, Index* indices, const Watch& watch) const {
+  return run_winners(WinnerUse::indices, in, out, nullptr, indices, watch);
+}
+
+bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch) const {
+  if (choice_.combine != Combine::sum)
+    return run_winners(WinnerUse::jvp, in, nullptr, const_cast<void*>(tangent_in), tangent_out, watch);
+  // A linear map is its own derivative: the same rows, with the tangents in place of the values.
+  const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(Combine::sum)];
+  const Rows tangents = rows_->of_tangents();
+  return run(1, scratch_bytes(), watch, [&](Index begin, Index end, void* scratch) {
+    kernel({tangents, choice_, tangent_in, tangent_out, begin, end, scratch});
+  });
+}
+
+bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch) const {
+  if (choice_.combine != Combine::sum)
+    return run_winners(WinnerUse::vjp, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
+  const TangentKernel kernel = kernels().spread->of[static_cast<int>(kind_)];
+  return run(rows_->rows_per_plane, winner_scratch_bytes(*rows_), watch, [&](Index begin, Index end, void* scratch) {
+    kernel({*rows_, choice_, WinnerUse::vjp, in, nullptr, tangent_in, const_cast<void*>(tangent_out), begin, end,
+            scratch});
+  });
 }
 
 }  // namespace ndpool

@@ -4,40 +4,58 @@ namespace ndpool {
 
 namespace {
 
-/// Adds a loop, merging it with the one before it where both arrays step through the two like through one.
-void add_loop(Rows& rows, LoopAxis axis) {
+/// True if two neighbouring axes step through an array like one.
+bool is_one_axis(Index outer_stride, Index inner_stride, Index inner_extent) {
+  return outer_stride == inner_stride * inner_extent;
+}
+
+/// Adds a loop, merging it with the one before it where all arrays step through the two like through one.
+void add_loop(Rows& rows, const LoopAxis& axis) {
   if (axis.extent == 1) return;
   if (rows.loop_count > 0) {
     LoopAxis& before = rows.loops[rows.loop_count - 1];
-    if (before.in_stride == axis.in_stride * axis.extent && before.out_stride == axis.out_stride * axis.extent) {
-      before = {before.extent * axis.extent, axis.in_stride, axis.out_stride};
+    if (is_one_axis(before.stride.in, axis.stride.in, axis.extent) &&
+        is_one_axis(before.stride.out, axis.stride.out, axis.extent) &&
+        is_one_axis(before.stride.tangent_in, axis.stride.tangent_in, axis.extent) &&
+        is_one_axis(before.stride.tangent_out, axis.stride.tangent_out, axis.extent)) {
+      before = {before.extent * axis.extent, axis.stride};
       return;
     }
   }
   rows.loops[rows.loop_count++] = axis;
 }
 
+/// offset += count * stride, for the arrays of output shape and, if the axis is a loop, for those of input shape.
+void advance(Strides& offset, Index count, const Strides& stride, bool is_loop) {
+  offset.out += count * stride.out;
+  offset.tangent_out += count * stride.tangent_out;
+  if (!is_loop) return;
+  offset.in += count * stride.in;
+  offset.tangent_in += count * stride.tangent_in;
+}
+
 }  // namespace
 
-Rows make_rows(const Geometry& geometry, const Shape& in_strides, const Shape& out_strides) {
+Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides) {
   Rows rows;
   int last_pooled = geometry.rank - 1;
   while (last_pooled > 0 && !geometry.axes[last_pooled].pooled) --last_pooled;
+  const auto stride_of = [&](int a) -> Strides {
+    return {strides.in[a], strides.out[a], strides.tangent_in[a], strides.tangent_out[a]};
+  };
 
   Rows behind;  // the loops behind the last pooled axis: the last of them after merging is `inner`
-  for (int a = last_pooled + 1; a < geometry.rank; ++a)
-    add_loop(behind, {geometry.axes[a].output, in_strides[a], out_strides[a]});
+  for (int a = last_pooled + 1; a < geometry.rank; ++a) add_loop(behind, {geometry.axes[a].output, stride_of(a)});
   if (behind.loop_count > 0) rows.inner = behind.loops[--behind.loop_count];
 
   for (int a = 0; a <= last_pooled; ++a) {
-    const PooledAxis pooled = {geometry.axes[a], in_strides[a], out_strides[a], geometry.tap_stride[a],
-                               geometry.cell_stride[a]};
+    const PooledAxis pooled = {geometry.axes[a], stride_of(a), geometry.tap_stride[a], geometry.cell_stride[a]};
     if (a == last_pooled)
       rows.horizontal = pooled;
     else if (geometry.axes[a].pooled)
       rows.vertical[rows.vertical_count++] = pooled;
     else
-      add_loop(rows, {geometry.axes[a].output, in_strides[a], out_strides[a]});
+      add_loop(rows, {geometry.axes[a].output, stride_of(a)});
   }
   for (int i = 0; i < behind.loop_count; ++i) add_loop(rows, behind.loops[i]);
 
@@ -49,37 +67,47 @@ Rows make_rows(const Geometry& geometry, const Shape& in_strides, const Shape& o
   return rows;
 }
 
+Rows Rows::of_tangents() const {
+  Rows tangents = *this;
+  const auto exchange = [](Strides& stride) {
+    stride.in = stride.tangent_in;
+    stride.out = stride.tangent_out;
+  };
+  for (int i = 0; i < loop_count; ++i) exchange(tangents.loops[i].stride);
+  for (int v = 0; v < vertical_count; ++v) exchange(tangents.vertical[v].stride);
+  exchange(tangents.horizontal.stride);
+  exchange(tangents.inner.stride);
+  return tangents;
+}
+
 RowCursor::RowCursor(const Rows& rows, Index row) : rows_(rows) {
   for (int v = rows.vertical_count - 1; v >= 0; --v) {
     const PooledAxis& axis = rows.vertical[v];
     vertical_[v] = row % axis.window.output;
     row /= axis.window.output;
-    out_offset_ += vertical_[v] * axis.out_stride;
+    advance(offset_, vertical_[v], axis.stride, false);
   }
   for (int i = rows.loop_count - 1; i >= 0; --i) {
     const LoopAxis& axis = rows.loops[i];
     loop_[i] = row % axis.extent;
     row /= axis.extent;
-    in_offset_ += loop_[i] * axis.in_stride;
-    out_offset_ += loop_[i] * axis.out_stride;
+    advance(offset_, loop_[i], axis.stride, true);
   }
 }
 
 void RowCursor::next() {
   for (int v = rows_.vertical_count - 1; v >= 0; --v) {
     const PooledAxis& axis = rows_.vertical[v];
-    out_offset_ += axis.out_stride;
+    advance(offset_, 1, axis.stride, false);
     if (++vertical_[v] < axis.window.output) return;
-    out_offset_ -= vertical_[v] * axis.out_stride;
+    advance(offset_, -vertical_[v], axis.stride, false);
     vertical_[v] = 0;
   }
   for (int i = rows_.loop_count - 1; i >= 0; --i) {
     const LoopAxis& axis = rows_.loops[i];
-    in_offset_ += axis.in_stride;
-    out_offset_ += axis.out_stride;
+    advance(offset_, 1, axis.stride, true);
     if (++loop_[i] < axis.extent) return;
-    in_offset_ -= loop_[i] * axis.in_stride;
-    out_offset_ -= loop_[i] * axis.out_stride;
+    advance(offset_, -loop_[i], axis.stride, true);
     loop_[i] = 0;
   }
 }

@@ -5,22 +5,28 @@
 // rows. Everything else is a loop. A row is the unit of work that tiles and threads share out.
 #pragma once
 
-#include <ndpool/geometry.hpp>
-#include <ndpool/reducer.hpp>
+#include <ndpool/kernels.hpp>
 
 namespace ndpool {
 
-/// An axis that is only looped over; strides in elements of the input-shaped and of the output-shaped array.
+/// Strides, in elements, of up to four arrays that one pool walks through together: `in` and `out` are the array of input
+/// shape and the one of output shape; `tangent_in` and `tangent_out` are another such pair, tangents or gradients.
+struct Strides {
+  Index in = 0;
+  Index out = 0;
+  Index tangent_in = 0;
+  Index tangent_out = 0;
+};
+
+/// An axis that is only looped over.
 struct LoopAxis {
   Index extent = 1;
-  Index in_stride = 0;
-  Index out_stride = 0;
+  Strides stride;
 };
 
 struct PooledAxis {
   Axis window;
-  Index in_stride = 0;
-  Index out_stride = 0;
+  Strides stride;
   Index tap_stride = 1;   ///< weight in a tap number
   Index cell_stride = 1;  ///< weight in a flat index
 };
@@ -37,16 +43,18 @@ struct Rows {
   Index rows_per_plane = 1;   ///< output rows that share the same loop position
   Index tap_count = 1;        ///< taps of the largest window
 
+  /// The same rows with the tangents in place of the values.
+  Rows of_tangents() const;
+
   bool in_is_packed() const {
-    return horizontal.in_stride == inner.extent && (inner.extent == 1 || inner.in_stride == 1);
+    return horizontal.stride.in == inner.extent && (inner.extent == 1 || inner.stride.in == 1);
   }
   bool out_is_packed() const {
-    return horizontal.out_stride == inner.extent && (inner.extent == 1 || inner.out_stride == 1);
+    return horizontal.stride.out == inner.extent && (inner.extent == 1 || inner.stride.out == 1);
   }
 };
 
-/// `in_strides` belong to the array with geometry.input_shape(), `out_strides` to the one with geometry.output_shape().
-Rows make_rows(const Geometry& geometry, const Shape& in_strides, const Shape& out_strides);
+Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides);
 
 /// Where a row stands: its loop and vertical positions, and the offsets they add up to. Steps from row to row without
 /// divisions.
@@ -55,14 +63,14 @@ class RowCursor {
   RowCursor(const Rows& rows, Index row);
 
   Index vertical_position(int axis) const { return vertical_[axis]; }
-  Index in_offset() const { return in_offset_; }    ///< of the loops alone: vertical taps add theirs
-  Index out_offset() const { return out_offset_; }  ///< of loops and vertical positions
+  /// Offsets into the arrays: those of input shape by the loops alone, since vertical taps add theirs; those of output
+  /// shape by loops and vertical positions.
+  const Strides& offset() const { return offset_; }
   void next();
 
  private:
   const Rows& rows_;
-  Index in_offset_ = 0;
-  Index out_offset_ = 0;
+  Strides offset_;
   Index loop_[max_rank];
   Index vertical_[max_rank];
 };

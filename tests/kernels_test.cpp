@@ -38,13 +38,6 @@ bool same(const T& a, const T& b) {
 }
 
 template <class T>
-Array<T> spec_forward(const Problem& problem, const Array<T>& x) {
-  Array<T> y(problem.pool.output_shape(problem.shape));
-  problem.pool.forward_by_spec(x.view(), y.view());
-  return y;
-}
-
-template <class T>
 class KernelScalar : public ::testing::Test {};
 #define NDPOOL_ROW(name, type) type,
 using KernelScalars = ::testing::Types<NDPOOL_SCALARS(NDPOOL_ROW) float>;
@@ -58,13 +51,119 @@ TYPED_TEST(KernelScalar, ForwardEqualsTheSpecBitForBitOnEveryTarget) {
     const ForcedTarget forced(target);
     sweep(has_kernels, [&](const Problem& problem, std::mt19937_64& random) {
       const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
-      const Array<TypeParam> expected = spec_forward(problem, x), y = forward(problem.pool, x);
+      const Array<TypeParam> expected = forward(problem.pool.by_spec(), x), y = forward(problem.pool, x);
       with_kernels += problem.pool.plan<TypeParam>(problem.shape).has_kernels() ? 1 : 0;
       for (Index i = 0; i < y.size(); ++i)
         ASSERT_TRUE(same(y[i], expected[i])) << "output " << i << ": " << +y[i] << " instead of " << +expected[i];
     });
   }
   EXPECT_GE(with_kernels, 1000);
+}
+
+bool has_winners(const std::string& line) {
+  const std::string op = line.substr(0, line.find(' '));
+  return !is_transcendental(line) && (op.ends_with("max") || op.ends_with("min"));
+}
+
+/// Runs check(problem, random) for the wanted problems on every target.
+template <class Wanted, class Check>
+void sweep_targets(Wanted wanted, Check check) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE("target " + target);
+    const ForcedTarget forced(target);
+    sweep(wanted, check);
+  }
+}
+
+TYPED_TEST(KernelScalar, IndicesEqualTheSpecOnEveryTarget) {
+  sweep_targets(has_winners, [](const Problem& problem, std::mt19937_64& random) {
+    const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
+    const Pool by_spec = problem.pool.by_spec();
+    Array<TypeParam> y(problem.pool.output_shape(problem.shape)), expected_y(y.shape());
+    Array<Index> found(y.shape()), expected(y.shape());
+    problem.pool.forward(x.view(), y.view(), found.view());
+    by_spec.forward(x.view(), expected_y.view(), expected.view());
+    EXPECT_EQ(found, expected);
+    for (Index i = 0; i < y.size(); ++i) ASSERT_TRUE(same(y[i], expected_y[i])) << "output " << i;
+  });
+}
+
+template <class T>
+class KernelFloat : public ::testing::Test {};
+using KernelFloats = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(KernelFloat, KernelFloats);
+
+/// Whole numbers have exact sums, so that the order in which gradients are added does not matter; powers of two keep
+/// divisions by small counts from hiding a wrong one.
+template <class T>
+Array<T> whole_numbers(const Shape& shape, std::mt19937_64& random) {
+  Array<T> values(shape);
+  for (T& value : values) value = static_cast<T>(std::uniform_int_distribution<int>(-9, 9)(random));
+  return values;
+}
+
+TYPED_TEST(KernelFloat, JvpEqualsTheSpecBitForBitOnEveryTarget) {
+  sweep_targets(has_kernels, [](const Problem& problem, std::mt19937_64& random) {
+    const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
+    const Array<TypeParam> dx = awkward_numbers<TypeParam>(problem.shape, random);
+    const Array<TypeParam> dy = jvp(problem.pool, x, dx), expected = jvp(problem.pool.by_spec(), x, dx);
+    for (Index i = 0; i < dy.size(); ++i)
+      ASSERT_TRUE(same(dy[i], expected[i])) << "output " << i << ": " << dy[i] << " instead of " << expected[i];
+  });
+}
+
+TYPED_TEST(KernelFloat, VjpEqualsTheSpecOnEveryTarget) {
+  sweep_targets(has_kernels, [](const Problem& problem, std::mt19937_64& random) {
+    const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
+    const Array<TypeParam> gy = whole_numbers<TypeParam>(problem.pool.output_shape(problem.shape), random);
+    const Array<TypeParam> gx = vjp(problem.pool, x, gy), expected = vjp(problem.pool.by_spec(), x, gy);
+    // Shares of averages are rounded, so their sums depend on the order: one unit in the last place for each window.
+    const Index windows = problem.pool.geometry(problem.shape).tap_count();
+    const TypeParam bound = 9 * static_cast<TypeParam>(windows) * std::numeric_limits<TypeParam>::epsilon();
+    for (Index i = 0; i < gx.size(); ++i)
+      ASSERT_LE(std::abs(gx[i] - expected[i]), bound * (1 + std::abs(expected[i]))) << "cell " << i;
+  });
+}
+
+/// Views that no packed array has: every axis reversed, with gaps, and the axes in reverse order in memory.
+template <class T>
+struct StridedArray {
+  explicit StridedArray(const Array<T>& packed) : memory(Shape{4 * packed.size() + 1}) {
+    Shape strides = packed.shape();
+    Index stride = 2, offset = 0;
+    for (int a = 0; a < packed.shape().size(); ++a) {
+      strides[a] = -stride;
+      offset += stride * (packed.shape()[a] - 1);
+      stride *= packed.shape()[a];
+    }
+    view = View<T>(memory.begin() + offset, packed.shape(), strides);
+    const View<const T> from = packed.view();
+    spec::for_each_position(packed.shape(), [&](const Shape& at) { view[at] = from[at]; });
+  }
+  Array<T> packed() const {
+    Array<T> copy(view.shape());
+    spec::for_each_position(view.shape(), [&](const Shape& at) { copy.view()[at] = view[at]; });
+    return copy;
+  }
+  Array<T> memory;
+  View<T> view;
+};
+
+TYPED_TEST(KernelFloat, StridedArraysGiveWhatPackedOnesGive) {
+  sweep(has_kernels, [](const Problem& problem, std::mt19937_64& random) {
+    const Array<TypeParam> x = whole_numbers<TypeParam>(problem.shape, random);
+    const Array<TypeParam> y = forward(problem.pool, x);
+    const Array<TypeParam> dy = jvp(problem.pool, x, x), gx = vjp(problem.pool, x, y);
+    const StridedArray<TypeParam> strided_x(x), strided_gy(y);
+    StridedArray<TypeParam> strided_y{Array<TypeParam>(y.shape())}, strided_dy{Array<TypeParam>(y.shape())};
+    StridedArray<TypeParam> strided_gx{Array<TypeParam>(x.shape(), 77)};
+    problem.pool.forward(strided_x.view, strided_y.view);
+    problem.pool.jvp(strided_x.view, strided_x.view, strided_dy.view);
+    problem.pool.vjp(strided_x.view, strided_gy.view, strided_gx.view);
+    EXPECT_EQ(strided_y.packed(), y);
+    EXPECT_EQ(strided_dy.packed(), dy);
+    EXPECT_EQ(strided_gx.packed(), gx);
+  });
 }
 
 }  // namespace ndpool::testing

@@ -47,6 +47,7 @@ inline constexpr int combine_kinds = static_cast<int>(Combine::none);
 /// What a kernel has to know of a reducer.
 struct KernelChoice {
   Combine combine = Combine::none;
+  Ties ties = Ties::standard;
   Nan nan = Nan::propagate;
   bool averages = false;
   AverageOptions average = {};
@@ -60,17 +61,37 @@ struct Watch {
 };
 
 struct Rows;
+enum class WinnerUse : unsigned char;
 
 /// A pool prepared for one shape and set of strides. Immutable, so threads may share it; running it allocates nothing
 /// once a thread has the scratch it keeps.
 class KernelPlan {
  public:
+  /// Strides, in elements, of the arrays a plan is for: `in` and `tangent_in` have the shape of the input, the others
+  /// that of the output.
+  struct ArrayStrides {
+    const Shape& in;
+    const Shape& out;
+    const Shape& tangent_in;
+    const Shape& tangent_out;
+  };
+
   /// Null if there is no kernel for this: the spec then has the answer.
   static std::shared_ptr<const KernelPlan> make(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry,
-                                                const Shape& in_strides, const Shape& out_strides);
+                                                const ArrayStrides& strides);
 
-  /// Reads `in`, writes `out`. False if `watch` stopped it.
+  /// Reads `in`, writes `out`. False if `watch` stopped it; so in all maps.
   bool forward(const void* in, void* out, const Watch& watch = {}) const;
+
+  /// True if the plan has winners: max and min whose tap numbers fit the scalar's size.
+  bool has_winners() const;
+  /// Also writes the flat index of each winner, with the strides of tangent_out. Needs winners.
+  bool forward_with_indices(const void* in, void* out, Index* indices, const Watch& watch = {}) const;
+
+  /// True if the plan has derivatives: floats, and for max and min winners and ties `first`.
+  bool has_derivatives() const;
+  bool jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch = {}) const;
+  bool vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch = {}) const;
 
   /// Scratch that each thread keeps for this plan.
   std::size_t scratch_bytes() const;
@@ -81,6 +102,11 @@ class KernelPlan {
 
  private:
   KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_ptr<const Rows> rows);
+  bool run_winners(WinnerUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
+                   const Watch& watch) const;
+  template <class RunRows>
+  bool run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows) const;
+
   ScalarKind kind_;
   KernelChoice choice_;
   std::unique_ptr<const Rows> rows_;

@@ -33,6 +33,16 @@ class Plan {
     return true;
   }
 
+  /// dy = (derivative of R at x) dx; dx has the strides of x, dy is packed.
+  void jvp(const T* x, const T* dx, T* dy) const {
+    pool_.jvp(View<const T>(x, shape_, strides_), View<const T>(dx, shape_, strides_), View<T>(dy, output_shape_));
+  }
+
+  /// gx = (derivative of R at x)^T gy; gy is packed, gx has the strides of x.
+  void vjp(const T* x, const T* gy, T* gx) const {
+    pool_.vjp(View<const T>(x, shape_, strides_), View<const T>(gy, output_shape_), View<T>(gx, shape_, strides_));
+  }
+
  private:
   friend class Pool;
   Plan(const Pool& pool, const Shape& shape, const Shape& strides, const Shape& output_shape,
@@ -50,8 +60,9 @@ Plan<T> Pool::plan(const Shape& shape, const Shape& strides) const {
   const Shape in_strides = strides.empty() ? packed_strides(shape) : strides;
   require(detail::check_count(Argument::strides, in_strides.size(), shape.size()));
   run<T>(shape, [&](const Geometry&, const auto& reducer) { require(spec::core::check_value(resolved, reducer)); });
+  const Shape out_strides = packed_strides(resolved.output_shape());
   return {*this, shape, in_strides, visible_shape(resolved),
-          KernelPlan::make(kind_of<T>(), kernel_choice(), resolved, in_strides, packed_strides(resolved.output_shape()))};
+          kernel_plan<T>(resolved, {in_strides, out_strides, in_strides, out_strides})};
 }
 
 }  // namespace ndpool

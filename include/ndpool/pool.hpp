@@ -31,7 +31,7 @@ inline constexpr Fault no_transcendentals{Code::no_transcendentals, Argument::x,
 
 struct Max {
   ExtremeOptions options = {};
-  KernelChoice kernel() const { return {.combine = Combine::max, .nan = options.nan}; }
+  KernelChoice kernel() const { return {.combine = Combine::max, .ties = options.ties, .nan = options.nan}; }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::Ordered<T> || spec::Joined<T>)
@@ -43,7 +43,7 @@ struct Max {
 
 struct Min {
   ExtremeOptions options = {};
-  KernelChoice kernel() const { return {.combine = Combine::min, .nan = options.nan}; }
+  KernelChoice kernel() const { return {.combine = Combine::min, .ties = options.ties, .nan = options.nan}; }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::Ordered<T> || spec::Joined<T>)
@@ -124,34 +124,25 @@ class Pool {
   /// Shape of the result for an input of `shape`. Throws if the window does not fit.
   Shape output_shape(const Shape& shape) const { return visible_shape(geometry(shape)); }
 
+  /// This pool without compiled kernels: every map by the spec. What kernels are compared with.
+  Pool by_spec() const {
+    Pool pool = *this;
+    pool.uses_kernels_ = false;
+    return pool;
+  }
+
   /// y = R(x).
   template <class X, class Y>
   void forward(const View<X>& x, const View<Y>& y) const {
-    using Scalar = std::remove_const_t<X>;
-    run<Scalar>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
-      const View<Y> all_of_y = with_all_axes(geometry, y, Argument::y);
-      spec::check_forward(geometry, reducer, x, all_of_y);
-      if constexpr (kind_of<Scalar>() != ScalarKind::none && std::same_as<Scalar, Y>)
-        if (const auto plan =
-                KernelPlan::make(kind_of<Scalar>(), kernel_choice(), geometry, x.strides(), all_of_y.strides())) {
-          plan->forward(x.data(), y.data());
-          return;
-        }
-      spec::core::forward(geometry, reducer, x, all_of_y, [](const auto&, const auto&) {});
-    });
-  }
-
-  /// The same by the spec, also where there are kernels: what tests compare them with.
-  template <class X, class Y>
-  void forward_by_spec(const View<X>& x, const View<Y>& y) const {
     run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
-      spec::forward(geometry, reducer, x, with_all_axes(geometry, y, Argument::y));
+      const View<Y> all_y = with_all_axes(geometry, y, Argument::y);
+      spec::check_forward(geometry, reducer, x, all_y);
+      if (const auto plan = kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_y.strides()}))
+        plan->forward(x.data(), y.data());
+      else
+        spec::core::forward(geometry, reducer, x, all_y, [](const auto&, const auto&) {});
     });
   }
-
-  /// A plan for arrays of `shape`, whose strides (in elements) are packed unless they are given; results are packed.
-  template <class T>
-  Plan<T> plan(const Shape& shape, const Shape& strides = {}) const;
 
   /// The same, and in `indices` the flat index of each winner over the unpadded pooled axes. For max and min.
   template <class X, class Y>
@@ -160,11 +151,19 @@ class Pool {
       using Reducer = std::remove_cvref_t<decltype(reducer)>;
       using Scalar = std::remove_const_t<X>;
       if constexpr (spec::Ordered<Scalar> &&
-                    (std::same_as<Reducer, spec::Max<Scalar>> || std::same_as<Reducer, spec::Min<Scalar>>))
-        spec::forward(geometry, reducer, x, with_all_axes(geometry, y, Argument::y),
-                      with_all_axes(geometry, indices, Argument::indices));
-      else
+                    (std::same_as<Reducer, spec::Max<Scalar>> || std::same_as<Reducer, spec::Min<Scalar>>)) {
+        const View<Y> all_y = with_all_axes(geometry, y, Argument::y);
+        const View<Index> all_indices = with_all_axes(geometry, indices, Argument::indices);
+        spec::check_forward(geometry, reducer, x, all_y, all_indices);
+        const auto plan =
+            kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_indices.strides()});
+        if (plan != nullptr && plan->has_winners())
+          plan->forward_with_indices(x.data(), y.data(), indices.data());
+        else
+          spec::forward(geometry, reducer, x, all_y, all_indices);
+      } else {
         raise({Code::no_indices, Argument::indices, -1, {}});
+      }
     });
   }
 
@@ -172,10 +171,18 @@ class Pool {
   template <class X, class DX, class DY>
   void jvp(const View<X>& x, const View<DX>& dx, const View<DY>& dy) const {
     run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
-      if constexpr (spec::Differentiable<std::remove_const_t<X>>)
-        spec::jvp(geometry, reducer, x, dx, with_all_axes(geometry, dy, Argument::dy));
-      else
+      if constexpr (spec::Differentiable<std::remove_const_t<X>>) {
+        const View<DY> all_dy = with_all_axes(geometry, dy, Argument::dy);
+        spec::check_jvp(geometry, reducer, x, dx, all_dy);
+        const auto plan =
+            kernel_plan<X, DX, DY>(geometry, {x.strides(), all_dy.strides(), dx.strides(), all_dy.strides()});
+        if (plan != nullptr && plan->has_derivatives())
+          plan->jvp(x.data(), dx.data(), dy.data());
+        else
+          spec::core::jvp(geometry, reducer, x, dx, all_dy);
+      } else {
         raise({Code::no_derivative, Argument::x, -1, {}});
+      }
     });
   }
 
@@ -183,12 +190,24 @@ class Pool {
   template <class X, class GY, class GX>
   void vjp(const View<X>& x, const View<GY>& gy, const View<GX>& gx) const {
     run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
-      if constexpr (spec::Differentiable<std::remove_const_t<X>>)
-        spec::vjp(geometry, reducer, x, with_all_axes(geometry, gy, Argument::gy), gx);
-      else
+      if constexpr (spec::Differentiable<std::remove_const_t<X>>) {
+        const View<GY> all_gy = with_all_axes(geometry, gy, Argument::gy);
+        spec::check_vjp(geometry, reducer, x, all_gy, gx);
+        const auto plan =
+            kernel_plan<X, GY, GX>(geometry, {x.strides(), all_gy.strides(), gx.strides(), all_gy.strides()});
+        if (plan != nullptr && plan->has_derivatives())
+          plan->vjp(x.data(), gy.data(), gx.data());
+        else
+          spec::vjp(geometry, reducer, x, all_gy, gx);
+      } else {
         raise({Code::no_derivative, Argument::x, -1, {}});
+      }
     });
   }
+
+  /// A plan for arrays of `shape`, whose strides (in elements) are packed unless they are given; results are packed.
+  template <class T>
+  Plan<T> plan(const Shape& shape, const Shape& strides = {}) const;
 
  private:
   template <class T, class F>
@@ -196,6 +215,15 @@ class Pool {
     const Geometry resolved = geometry(shape);
     std::visit([&](const auto& reduction) { reduction.template with<T>([&](const auto& r) { f(resolved, r); }); },
                reduction_);
+  }
+
+  /// A plan if there are kernels for the scalar X, which all arrays must have.
+  template <class X, class... Others>
+  std::shared_ptr<const KernelPlan> kernel_plan(const Geometry& geometry,
+                                                const KernelPlan::ArrayStrides& strides) const {
+    using Scalar = std::remove_const_t<X>;
+    if (!uses_kernels_ || !(std::same_as<Scalar, std::remove_const_t<Others>> && ...)) return nullptr;
+    return KernelPlan::make(kind_of<Scalar>(), kernel_choice(), geometry, strides);
   }
 
   KernelChoice kernel_choice() const {
@@ -227,6 +255,7 @@ class Pool {
 
   Description description_;
   Reduction reduction_;
+  bool uses_kernels_ = true;
 };
 
 /// Makes pools of one reducer over one kind of geometry: `max_pool(window, options)`. The options may be left out.

@@ -41,9 +41,10 @@ struct Nearest {
 /// What the windows of one output row are divided by.
 class Divisors {
  public:
-  Divisors(const Job& job, const RowCursor& cursor) : axis_(job.rows.horizontal.window), average_(job.choice.average) {
-    for (int v = 0; v < job.rows.vertical_count; ++v)
-      vertical_taps_ *= counted(job.rows.vertical[v].window.taps(cursor.vertical_position(v)));
+  Divisors(const Rows& rows, const AverageOptions& average, const RowCursor& cursor)
+      : axis_(rows.horizontal.window), average_(average) {
+    for (int v = 0; v < rows.vertical_count; ++v)
+      vertical_taps_ *= counted(rows.vertical[v].window.taps(cursor.vertical_position(v)));
   }
   Index of_output(Index output) const { return given() ? average_.divisor : vertical_taps_ * counted(axis_.taps(output)); }
   /// Taps that count on all axes but the last, and on the last.
@@ -74,7 +75,7 @@ template <class T>
 class Output {
  public:
   Output(const Job& job, const RowCursor& cursor)
-      : rows_(job.rows), job_(job), cursor_(cursor), row_(static_cast<T*>(job.out) + cursor.out_offset()) {}
+      : rows_(job.rows), job_(job), cursor_(cursor), row_(static_cast<T*>(job.out) + cursor.offset().out) {}
 
   T* row() { return row_; }
 
@@ -105,7 +106,7 @@ class Output {
  private:
   /// Sums of a packed row over its divisors, edges included. Products of counts are exact as floats.
   void write_divided(const T* sums, Index begin, Index end) {
-    const T vertical = static_cast<T>(Divisors(job_, cursor_).vertical());
+    const T vertical = static_cast<T>(Divisors(job_.rows, job_.choice.average, cursor_).vertical());
     const T* divisors = divisor_row_ + begin;
     T* out = row_ + begin;
     NDPOOL_INDEPENDENT
@@ -114,7 +115,7 @@ class Output {
 
   template <class A, class Divide>
   void write_averages(const A* values, Index step, Index begin, Index end, Divide divide) {
-    const Divisors divisors(job_, cursor_);
+    const Divisors divisors(job_.rows, job_.choice.average, cursor_);
     for (Index output = begin; output < end;) {
       const Index by = divisors.of_output(output), run_end = std::min(end, divisors.end_of_run(output));
       write_with(values + (output - begin) * step * rows_.inner.extent, step, output, run_end,
@@ -133,7 +134,7 @@ class Output {
     }
     for (Index output = begin; output < end; ++output)
       for (Index lane = 0; lane < inner; ++lane)
-        row_[output * rows_.horizontal.out_stride + lane * rows_.inner.out_stride] =
+        row_[output * rows_.horizontal.stride.out + lane * rows_.inner.stride.out] =
             finish(values[(output - begin) * step * inner + lane]);
   }
 

@@ -20,7 +20,7 @@ const T* make_divisor_row(const Job& job, const RowCursor& cursor) {
   if (job.rows.tap_count > Index{1} << std::numeric_limits<T>::digits) return nullptr;
   const std::size_t offset = static_cast<std::size_t>(scratch_rows(job.rows) - 1) * scratch_row_bytes(job.rows);
   T* counts = reinterpret_cast<T*>(static_cast<char*>(job.scratch) + offset);
-  const Divisors divisors(job, cursor);
+  const Divisors divisors(job.rows, job.choice.average, cursor);
   for (Index output = 0; output < axis.output; ++output) counts[output] = static_cast<T>(divisors.horizontal(output));
   return counts;
 }

@@ -78,7 +78,7 @@ class RowFold {
   template <class Write>
   void operator()(const RowCursor& cursor, A* packed_output, Write write) {
     cursor_ = &cursor;
-    const T* base = in_ + cursor.in_offset();
+    const T* base = in_ + cursor.offset().in;
     for (Index begin = 0; begin < axis_.output; begin += strip_) {
       const Index end = std::min(begin + strip_, axis_.output);
       used_ = 0;
@@ -130,12 +130,12 @@ class RowFold {
     if (axis == 0 && in_is_packed_ && taps.count <= 4 && (taps.count == taps.length || taps.length <= 3)) {
       // Few rows in one sweep. Leaving out padded taps does not change the spec's split of up to three.
       A* out = destination != nullptr ? destination : slot(used_++);
-      const T* row = base + taps.first * vertical.in_stride + first_column_ * inner_;
-      sweep(row, taps.step * vertical.in_stride, taps.count, out);
+      const T* row = base + taps.first * vertical.stride.in + first_column_ * inner_;
+      sweep(row, taps.step * vertical.stride.in, taps.count, out);
       return out;
     }
     return split(taps, 0, taps.length, length_, [&](Index cell) {
-      return fold_vertical(axis - 1, base + cell * vertical.in_stride, nullptr);
+      return fold_vertical(axis - 1, base + cell * vertical.stride.in, nullptr);
     });
   }
 
@@ -160,7 +160,7 @@ class RowFold {
 
   /// The wanted columns of one input row as accumulators: in place if they can be read so.
   const A* load(const T* row, A* destination) {
-    row += first_column_ * rows_.horizontal.in_stride;
+    row += first_column_ * rows_.horizontal.stride.in;
     if constexpr (std::is_same_v<T, A>)
       if (in_is_packed_) return row;
     A* copy = destination != nullptr ? destination : slot(used_++);
@@ -171,7 +171,7 @@ class RowFold {
     for (Index pixel = 0; pixel * inner_ < length_; ++pixel)
       for (Index lane = 0; lane < inner_; ++lane)
         copy[pixel * inner_ + lane] =
-            static_cast<A>(row[pixel * rows_.horizontal.in_stride + lane * rows_.inner.in_stride]);
+            static_cast<A>(row[pixel * rows_.horizontal.stride.in + lane * rows_.inner.stride.in]);
     return copy;
   }
 

@@ -40,4 +40,15 @@ inline std::size_t scratch_row_bytes(const Rows& rows) {
   return (elements * 8 + 63) / 64 * 64 + 64;
 }
 
+/// Winners keep four whole rows, columns and outputs of values and taps, and a table of the taps of a window.
+inline std::size_t winner_row_bytes(const Rows& rows) {
+  const Axis& axis = rows.horizontal.window;
+  const auto elements = static_cast<std::size_t>(std::max(axis.input, axis.output) * rows.inner.extent);
+  return (elements * 8 + 63) / 64 * 64 + 64;
+}
+
+inline std::size_t winner_scratch_bytes(const Rows& rows) {
+  return 4 * winner_row_bytes(rows) + static_cast<std::size_t>(rows.tap_count) * sizeof(Index);
+}
+
 }  // namespace ndpool

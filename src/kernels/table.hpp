@@ -29,14 +29,52 @@ struct ForwardKernels {
   Kernel of[scalar_kinds][combine_kinds] = {};
 };
 
+/// What is made of the winners of max and min.
+enum class WinnerUse : unsigned char {
+  indices,  ///< `out` gets the values, `tangent_out` the flat indices
+  jvp,      ///< `tangent_out` gets the tangent of each winner
+  vjp,      ///< `tangent_in` gets the gradients of all outputs a cell has won; rows must be whole planes
+};
+
+/// Some rows of one pool with a second pair of arrays: indices, tangents or gradients.
+struct TangentJob {
+  const Rows& rows;
+  const KernelChoice& choice;
+  WinnerUse use;
+  const void* in;
+  void* out;
+  void* tangent_in;
+  void* tangent_out;
+  Index first_row;
+  Index last_row;
+  void* scratch;
+};
+
+using TangentKernel = void (*)(const TangentJob&);
+
+struct WinnerKernels {
+  std::int64_t target = 0;
+  TangentKernel of[scalar_kinds][2] = {};
+};
+
+/// VJP of sum and average; null for integers.
+struct SpreadKernels {
+  std::int64_t target = 0;
+  TangentKernel of[scalar_kinds] = {};
+};
+
 /// All kernels of one instruction set.
 struct KernelTable {
   std::int64_t target = 0;
   const ForwardKernels* forward = nullptr;
+  const WinnerKernels* winners = nullptr;
+  const SpreadKernels* spread = nullptr;
 };
 
 /// Adds the kernels that were compiled for a target and that this machine can run, each family from its own file.
 void add_forward_kernels(std::vector<KernelTable>& tables);
+void add_winner_kernels(std::vector<KernelTable>& tables);
+void add_spread_kernels(std::vector<KernelTable>& tables);
 
 /// Enters one family of kernels into the table of its target, if this machine has the target.
 template <class Getter, class Family>

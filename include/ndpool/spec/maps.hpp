@@ -33,42 +33,60 @@ void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x,
   core::forward(geometry, reducer, x, y, [](const auto&, const auto&) {});
 }
 
-/// The same, with the flat index of each winner (-1 for an empty window). For reducers that have winners.
 template <class Reducer, class X, class Y>
-void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y,
-             const View<Index>& indices) {
+void check_forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y,
+                   const View<Index>& indices) {
   check_forward(geometry, reducer, x, y);
   require(check_output(indices, geometry.output_shape(), Argument::indices));
   require(check_overlap(indices, x, Argument::indices));
   require(check_overlap(indices, y, Argument::indices));
+}
+
+/// The same, with the flat index of each winner (-1 for an empty window). For reducers that have winners.
+template <class Reducer, class X, class Y>
+void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y,
+             const View<Index>& indices) {
+  check_forward(geometry, reducer, x, y, indices);
   core::forward(geometry, reducer, x, y, [&](const Shape& output, const auto& summary) {
     indices[output] = core::winner_index(geometry, reducer, summary, output);
   });
 }
 
-/// dy = (derivative of R at x) dx. The tangents may have another scalar type than x.
 template <class Reducer, class X, class DX, class DY>
-requires Differentiable<typename Reducer::Scalar>
-void jvp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<DX>& dx, const View<DY>& dy) {
+void check_jvp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<DX>& dx,
+               const View<DY>& dy) {
   require(core::check_reducer(geometry, reducer));
   require(check_view(x, geometry.input_shape(), Argument::x));
   require(check_view(dx, geometry.input_shape(), Argument::dx));
   require(check_output(dy, geometry.output_shape(), Argument::dy));
   require(check_overlap(dy, x, Argument::dy));
   require(check_overlap(dy, dx, Argument::dy));
+}
+
+/// dy = (derivative of R at x) dx. The tangents may have another scalar type than x.
+template <class Reducer, class X, class DX, class DY>
+  requires Differentiable<typename Reducer::Scalar>
+void jvp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<DX>& dx, const View<DY>& dy) {
+  check_jvp(geometry, reducer, x, dx, dy);
   core::jvp(geometry, reducer, x, dx, dy);
 }
 
-/// gx = (derivative of R at x)^T gy; overwrites gx, cells that no window sees get 0.
 template <class Reducer, class X, class GY, class GX>
-requires Differentiable<typename Reducer::Scalar>
-void vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<GY>& gy, const View<GX>& gx) {
+void check_vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<GY>& gy,
+               const View<GX>& gx) {
   require(core::check_reducer(geometry, reducer));
   require(check_view(x, geometry.input_shape(), Argument::x));
   require(check_view(gy, geometry.output_shape(), Argument::gy));
   require(check_output(gx, geometry.input_shape(), Argument::gx));
   require(check_overlap(gx, x, Argument::gx));
   require(check_overlap(gx, gy, Argument::gx));
+}
+
+/// gx = (derivative of R at x)^T gy; overwrites gx, cells that no window sees get 0.
+template <class Reducer, class X, class GY, class GX>
+  requires Differentiable<typename Reducer::Scalar>
+void vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<GY>& gy, const View<GX>& gx) {
+  check_vjp(geometry, reducer, x, gy, gx);
   using Number = Accumulator<GX>;
   std::vector<Number> sums(static_cast<std::size_t>(element_count(geometry.input_shape())), Number(0));
   const View<Number> sums_view(sums.data(), geometry.input_shape());
