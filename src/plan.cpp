@@ -1,4 +1,5 @@
 // A plan chooses kernels, cuts the rows into tiles, and runs them.
+#include "executor.hpp"
 #include "kernels/scratch.hpp"
 #include "kernels/table.hpp"
 #include "rows.hpp"
@@ -6,7 +7,9 @@
 #include <ndpool/kernels.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <mutex>
 
 namespace ndpool {
 
@@ -60,12 +63,14 @@ Index most_winner_taps(ScalarKind kind) {
   }
 }
 
-/// Bytes that one tile reads and writes, roughly: enough to make the call of a kernel cheap, little enough to answer a
-/// watcher soon.
-constexpr Index tile_bytes = 256 * 1024;
+/// Bytes that one tile reads, roughly: enough to make handing it to a thread cheap, little enough to answer a watcher
+/// soon. A problem of one tile stays on the calling thread.
+constexpr Index tile_bytes = 64 * 1024;
 
 Index rows_per_tile(const Rows& rows) {
-  const Index row_bytes = 8 * rows.horizontal.window.input * rows.inner.extent;
+  Index row_bytes = 4 * rows.horizontal.window.input * rows.inner.extent;
+  for (int v = 0; v < rows.vertical_count; ++v)  // the input rows that one output row adds
+    row_bytes *= std::max<Index>(1, rows.vertical[v].window.input / rows.vertical[v].window.output);
   return std::max<Index>(1, tile_bytes / std::max<Index>(1, row_bytes));
 }
 
@@ -91,19 +96,36 @@ std::size_t KernelPlan::scratch_bytes() const {
   return has_winners() || has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
 }
 
-/// Runs all rows in tiles, each a multiple of `unit` rows.
+/// Runs all rows in tiles, each a multiple of `unit` rows, on as many threads as the executor has.
 template <class RunRows>
 bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows) const {
-  void* memory = thread_scratch(scratch);
   const Index tile = std::max<Index>(1, rows_per_tile(*rows_) / unit) * unit;
-  for (Index row = 0; row < rows_->row_count; row += tile) {
-    const Index end = std::min(row + tile, rows_->row_count);
-    run_rows(row, end, memory);
-    if (watch.keep_going != nullptr &&
-        !watch.keep_going(watch.context, static_cast<double>(end) / static_cast<double>(rows_->row_count)))
-      return end == rows_->row_count;
-  }
-  return true;
+  struct Shared {
+    RunRows& run_rows;
+    const Watch& watch;
+    std::size_t scratch;
+    Index rows, tile;
+    std::mutex watching = {};
+    Index rows_done = 0;
+    std::atomic<bool> stopped = false;
+  } shared{run_rows, watch, scratch, rows_->row_count, tile};
+  const auto run_tile = [](void* context, Index number) {
+    Shared& work = *static_cast<Shared*>(context);
+    if (work.stopped.load(std::memory_order_relaxed)) return;
+    const Index begin = number * work.tile, end = std::min(begin + work.tile, work.rows);
+    work.run_rows(begin, end, thread_scratch(work.scratch));
+    if (work.watch.keep_going == nullptr) return;
+    const std::lock_guard lock(work.watching);
+    work.rows_done += end - begin;
+    const double done = static_cast<double>(work.rows_done) / static_cast<double>(work.rows);
+    if (!work.watch.keep_going(work.watch.context, done)) work.stopped = true;
+  };
+  const Index tiles = (rows_->row_count + tile - 1) / tile;
+  if (tiles <= 1)
+    for (Index i = 0; i < tiles; ++i) run_tile(&shared, i);
+  else
+    executor().run(tiles, run_tile, &shared);
+  return !shared.stopped || shared.rows_done == shared.rows;
 }
 
 bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {

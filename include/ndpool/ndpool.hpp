@@ -7,5 +7,6 @@
 #include <ndpool/pool.hpp>
 #include <ndpool/reducer.hpp>
 #include <ndpool/spec/indices.hpp>
+#include <ndpool/threads.hpp>
 #include <ndpool/typed.hpp>
 #include <ndpool/view.hpp>

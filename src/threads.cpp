@@ -1,0 +1,155 @@
+// The default executor: a few threads that wait for work. It is made when it is first needed, and made anew in a forked
+// child, where the threads of the parent do not exist.
+//
+// A small pool instead of oneTBB: nothing to bundle with a wheel, nothing that a fork leaves in an undefined state, and
+// short enough for the thread sanitizer to see all of it.
+#include "executor.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace ndpool {
+
+namespace {
+
+class ThreadPool final : public Executor {
+ public:
+  explicit ThreadPool(int threads) {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+  }
+  ~ThreadPool() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+
+  int threads() const override { return static_cast<int>(workers_.size()) + 1; }
+
+  void run(Index count, void (*work)(void*, Index), void* context) override {
+    // One caller at a time has the threads; another one that comes meanwhile does its work alone.
+    std::unique_lock busy(busy_, std::try_to_lock);
+    if (!busy.owns_lock() || workers_.empty()) {
+      for (Index i = 0; i < count; ++i) work(context, i);
+      return;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      work_ = work;
+      context_ = context;
+      count_ = count;
+      next_ = 0;
+      helpers_ = static_cast<int>(workers_.size());
+      ++generation_;
+    }
+    wake_.notify_all();
+    take_pieces(work, context, count);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return helpers_ == 0; });
+  }
+
+ private:
+  void serve() {
+    std::uint64_t seen = 0;
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return ends_ || generation_ != seen; });
+      if (ends_) return;
+      seen = generation_;
+      const auto work = work_;
+      void* const context = context_;
+      const Index count = count_;
+      lock.unlock();
+      take_pieces(work, context, count);
+      lock.lock();
+      if (--helpers_ == 0) done_.notify_one();
+    }
+  }
+
+  void take_pieces(void (*work)(void*, Index), void* context, Index count) {
+    for (Index i = next_.fetch_add(1); i < count; i = next_.fetch_add(1)) work(context, i);
+  }
+
+  std::vector<std::thread> workers_;
+  std::mutex busy_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  bool ends_ = false;
+  std::uint64_t generation_ = 0;
+  int helpers_ = 0;  ///< workers that have not finished the current work
+  void (*work_)(void*, Index) = nullptr;
+  void* context_ = nullptr;
+  Index count_ = 0;
+  std::atomic<Index> next_ = 0;
+};
+
+int default_threads() {
+  const char* wanted = std::getenv("NDPOOL_NUM_THREADS");
+  const long number = wanted == nullptr ? 0 : std::strtol(wanted, nullptr, 10);
+  const long cores = std::max(1L, static_cast<long>(std::thread::hardware_concurrency()));
+  return static_cast<int>(std::min(number > 0 ? number : cores, 1024L));
+}
+
+/// Everything that a fork must not carry over, behind one pointer.
+struct State {
+  std::mutex mutex;
+  int threads = default_threads();
+  ThreadPool* pool = nullptr;  // never destroyed at exit: other statics may still pool arrays then
+};
+
+std::atomic<Executor*> lent{nullptr};
+std::atomic<State*> state{nullptr};
+
+void forget_threads() {
+  const State* of_parent = state.load();
+  if (of_parent == nullptr) return;
+  State* own = new State;
+  own->threads = of_parent->threads;
+  state.store(own);
+}
+
+State& current() {
+  static const bool handles_fork = [] {
+    state.store(new State);
+    return pthread_atfork(nullptr, nullptr, forget_threads) == 0;
+  }();
+  static_cast<void>(handles_fork);
+  return *state.load();
+}
+
+}  // namespace
+
+Executor& executor() {
+  if (Executor* other = lent.load()) return *other;
+  State& own = current();
+  const std::lock_guard lock(own.mutex);
+  if (own.pool == nullptr) own.pool = new ThreadPool(own.threads);
+  return *own.pool;
+}
+
+void set_executor(Executor* other) { lent.store(other); }
+
+void set_threads(int count) {
+  State& own = current();
+  const std::lock_guard lock(own.mutex);
+  own.threads = std::max(1, count);
+  delete std::exchange(own.pool, nullptr);
+}
+
+int get_threads() {
+  State& own = current();
+  const std::lock_guard lock(own.mutex);
+  return own.threads;
+}
+
+}  // namespace ndpool

@@ -1,0 +1,154 @@
+// Threads: the same bits whatever their number, plans shared between callers, forked children, watching and stopping.
+#include "support/sweep.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+
+namespace ndpool::testing {
+
+/// Restores the number of threads.
+struct Threads {
+  explicit Threads(int count) : before(get_threads()) { set_threads(count); }
+  ~Threads() { set_threads(before); }
+  int before;
+};
+
+/// Large enough for many tiles.
+const char* const large_problems[] = {
+    "max shape=8,64,56 kernel=3,3 stride=1,1 padding=1,1", "avg shape=2,200,301 kernel=3,3 stride=2,2 padding=1,1",
+    "avg shape=90,80,16 axes=0,1 kernel=5,7 stride=1,1 padding=2,3", "sum shape=400,501 kernel=31,31 stride=1,1",
+    "min shape=30,31,32,9 axes=1,2 kernel=2,2", "adaptive-avg shape=64,57,43 output_size=10,9",
+    "global-max shape=512,17,13 axes=1,2",
+};
+
+template <class Check>
+void for_each_large_problem(Check check) {
+  for (const char* line : large_problems) {
+    SCOPED_TRACE(line);
+    std::mt19937_64 random(seed());
+    const Problem problem = parse_problem(line);
+    const Array<double> wide = uniform_numbers(problem.shape, random);
+    Array<float> x(problem.shape);
+    for (Index i = 0; i < x.size(); ++i) x[i] = static_cast<float>(wide[i]);
+    check(problem.pool, x);
+  }
+}
+
+bool same_bits(const Array<float>& a, const Array<float>& b) {
+  return std::memcmp(a.begin(), b.begin(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+}
+
+TEST(Threads, TheirNumberDoesNotChangeABit) {
+  for_each_large_problem([](const Pool& pool, const Array<float>& x) {
+    Array<float> y, dy, gx;
+    for (const int count : {1, 2, 3, 8}) {
+      const Threads threads(count);
+      const Array<float> y_now = forward(pool, x), dy_now = jvp(pool, x, x), gx_now = vjp(pool, x, y_now);
+      if (count == 1) y = y_now, dy = dy_now, gx = gx_now;
+      EXPECT_TRUE(same_bits(y, y_now) && same_bits(dy, dy_now) && same_bits(gx, gx_now)) << count << " threads";
+    }
+  });
+}
+
+TEST(Threads, LargeProblemsEqualTheSpec) {
+  for_each_large_problem([](const Pool& pool, const Array<float>& x) {
+    EXPECT_TRUE(same_bits(forward(pool, x), forward(pool.by_spec(), x)));
+  });
+}
+
+TEST(Threads, SlabsGiveTheBitsOfTheWhole) {
+  const Pool pool = avg_pool({.kernel = {5, 3}, .stride = {1, 1}});
+  std::mt19937_64 random(seed());
+  const Array<double> x = uniform_numbers({60, 41}, random);
+  const Array<double> whole = forward(pool, x);
+  for (Index first = 0; first + 20 <= 60; first += 4) {
+    Array<double> slab({20, 41});
+    std::copy(x.begin() + first * 41, x.begin() + (first + 20) * 41, slab.begin());
+    const Array<double> part = forward(pool, slab);
+    EXPECT_EQ(std::memcmp(part.begin(), whole.begin() + first * 39, static_cast<std::size_t>(part.size()) * 8), 0);
+  }
+}
+
+TEST(Threads, EightCallersShareAPlan) {
+  const Threads threads(3);
+  const Shape shape = {16, 64, 64};
+  const auto plan = max_pool({.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}).plan<float>(shape);
+  const Array<float> x = arange<float>(shape);
+  Array<float> expected(plan.output_shape());
+  plan.forward(x.begin(), expected.begin());
+  std::vector<std::thread> callers;
+  std::vector<Array<float>> results;
+  for (int i = 0; i < 8; ++i) results.emplace_back(plan.output_shape());
+  for (Array<float>& result : results)
+    callers.emplace_back([&] {
+      for (int repeat = 0; repeat < 5; ++repeat) plan.forward(x.begin(), result.begin());
+    });
+  for (std::thread& caller : callers) caller.join();
+  for (const Array<float>& result : results) EXPECT_TRUE(same_bits(result, expected));
+}
+
+TEST(Threads, AForkedChildCanPool) {
+  const Threads threads(2);
+  const Pool pool = max_pool({.kernel = {3, 3}, .stride = {1, 1}});
+  const Array<float> x = arange<float>({8, 64, 64});
+  const Array<float> expected = forward(pool, x);
+  const pid_t child = fork();
+  if (child == 0) _exit(same_bits(forward(pool, x), expected) ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+struct Watcher {
+  double last = 0;
+  int calls = 0;
+  int stop_after = 1 << 30;
+  static bool look(void* context, double done) {
+    Watcher& self = *static_cast<Watcher*>(context);
+    EXPECT_GT(done, self.last);
+    self.last = done;
+    return ++self.calls < self.stop_after;
+  }
+};
+
+TEST(Watch, SeesARunGrowToItsEndAndCanStopIt) {
+  const Shape shape = {64, 64, 64};
+  const auto plan = avg_pool({.kernel = {2, 2}}).plan<float>(shape);
+  const Array<float> x(shape, 1.0F);
+  Array<float> y(plan.output_shape());
+  Watcher watcher;
+  EXPECT_TRUE(plan.forward(x.begin(), y.begin(), {&Watcher::look, &watcher}));
+  EXPECT_EQ(watcher.last, 1.0);
+  EXPECT_GT(watcher.calls, 3);
+
+  Watcher impatient{.stop_after = 2};
+  EXPECT_FALSE(plan.forward(x.begin(), y.begin(), {&Watcher::look, &impatient}));
+  EXPECT_LT(impatient.last, 1.0);
+}
+
+/// An executor of the caller's own: backwards, on one thread.
+struct Backwards final : Executor {
+  void run(Index count, void (*work)(void*, Index), void* context) override {
+    for (Index i = count; i > 0; --i) work(context, i - 1);
+    pieces += count;
+  }
+  int threads() const override { return 1; }
+  Index pieces = 0;
+};
+
+TEST(Executor, CanBeTheCallersOwn) {
+  const Pool pool = max_pool({.kernel = {2, 2}});
+  const Array<float> x = arange<float>({64, 64, 64});
+  const Array<float> expected = forward(pool, x);
+  Backwards own;
+  set_executor(&own);
+  const Array<float> y = forward(pool, x);
+  set_executor(nullptr);
+  EXPECT_TRUE(same_bits(y, expected));
+  EXPECT_GT(own.pieces, 1);
+}
+
+}  // namespace ndpool::testing
