@@ -54,6 +54,19 @@ bool divisor_fits(const AverageOptions& average) {
          std::abs(average.divisor) <= std::numeric_limits<std::int32_t>::max();
 }
 
+/// Temporary rows of a few megabytes are fine; beyond that the spec, which needs none, takes over.
+bool is_modest(Index pixels, Index lanes) {
+  constexpr Index most_elements = Index{1} << 20;
+  Index elements = 0;
+  return !__builtin_mul_overflow(pixels, lanes, &elements) && elements <= most_elements;
+}
+
+/// Winners and gradients keep whole rows.
+bool has_modest_rows(const Rows& rows) {
+  const Axis& axis = rows.horizontal.window;
+  return is_modest(std::max(axis.input, axis.output), rows.inner.extent);
+}
+
 /// Tap numbers have the size of the elements, and a table of them must stay small.
 Index most_winner_taps(ScalarKind kind) {
   switch (kind) {
@@ -85,10 +98,11 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   if (kind == ScalarKind::none || choice.combine == Combine::none) return nullptr;
   if (choice.combine == Combine::sum && !(sum_is_exact(kind, geometry.tap_count()) && divisor_fits(choice.average)))
     return nullptr;
-  // Windows without an input element have values of their own, which only the spec gives.
-  if (geometry.empty_window()) return nullptr;
-  return std::shared_ptr<const KernelPlan>(
-      new KernelPlan(kind, choice, std::make_unique<const Rows>(make_rows(geometry, strides))));
+  // Windows without an input element have values of their own, which only the spec gives; empty arrays have none.
+  if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
+  auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
+  if (!is_modest(row_pixels(*rows), rows->inner.extent)) return nullptr;
+  return std::shared_ptr<const KernelPlan>(new KernelPlan(kind, choice, std::move(rows)));
 }
 
 std::size_t KernelPlan::scratch_bytes() const {
@@ -136,11 +150,11 @@ bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
 }
 
 bool KernelPlan::has_winners() const {
-  return choice_.combine != Combine::sum && rows_->tap_count <= most_winner_taps(kind_);
+  return choice_.combine != Combine::sum && rows_->tap_count <= most_winner_taps(kind_) && has_modest_rows(*rows_);
 }
 
 bool KernelPlan::has_derivatives() const {
-  if (kind_ != ScalarKind::f32 && kind_ != ScalarKind::f64) return false;
+  if ((kind_ != ScalarKind::f32 && kind_ != ScalarKind::f64) || !has_modest_rows(*rows_)) return false;
   if (choice_.combine == Combine::sum) return true;
   return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
 }

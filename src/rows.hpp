@@ -9,8 +9,9 @@
 
 namespace ndpool {
 
-/// Strides, in elements, of up to four arrays that one pool walks through together: `in` and `out` are the array of input
-/// shape and the one of output shape; `tangent_in` and `tangent_out` are another such pair, tangents or gradients.
+/// Strides, in elements, of up to four arrays that one pool walks through together: `in` and `out` are the array of
+/// input shape and the one of output shape; `tangent_in` and `tangent_out` are another such pair, tangents or
+/// gradients.
 struct Strides {
   Index in = 0;
   Index out = 0;
@@ -39,9 +40,9 @@ struct Rows {
   PooledAxis horizontal;
   LoopAxis inner;  ///< lanes behind the last pooled axis; extent 1 if there are none
 
-  Index row_count = 0;        ///< output rows in all
-  Index rows_per_plane = 1;   ///< output rows that share the same loop position
-  Index tap_count = 1;        ///< taps of the largest window
+  Index row_count = 0;       ///< output rows in all
+  Index rows_per_plane = 1;  ///< output rows that share the same loop position
+  Index tap_count = 1;       ///< taps of the largest window
 
   /// The same rows with the tangents in place of the values.
   Rows of_tangents() const;

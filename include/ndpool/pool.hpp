@@ -113,8 +113,7 @@ class Pool {
   using Reduction = std::variant<reduction::Max, reduction::Min, reduction::Sum, reduction::Average,
                                  reduction::SmoothMax, reduction::Lp>;
 
-  Pool(const Description& description, const Reduction& reduction)
-      : description_(description), reduction_(reduction) {}
+  Pool(const Description& description, const Reduction& reduction) : description_(description), reduction_(reduction) {}
 
   /// The window, resolved for an array of `shape`; it answers every question about taps.
   Geometry geometry(const Shape& shape) const {

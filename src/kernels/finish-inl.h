@@ -46,7 +46,9 @@ class Divisors {
     for (int v = 0; v < rows.vertical_count; ++v)
       vertical_taps_ *= counted(rows.vertical[v].window.taps(cursor.vertical_position(v)));
   }
-  Index of_output(Index output) const { return given() ? average_.divisor : vertical_taps_ * counted(axis_.taps(output)); }
+  Index of_output(Index output) const {
+    return given() ? average_.divisor : vertical_taps_ * counted(axis_.taps(output));
+  }
   /// Taps that count on all axes but the last, and on the last.
   Index vertical() const { return vertical_taps_; }
   Index horizontal(Index output) const { return counted(axis_.taps(output)); }

@@ -134,9 +134,8 @@ class RowFold {
       sweep(row, taps.step * vertical.stride.in, taps.count, out);
       return out;
     }
-    return split(taps, 0, taps.length, length_, [&](Index cell) {
-      return fold_vertical(axis - 1, base + cell * vertical.stride.in, nullptr);
-    });
+    return split(taps, 0, taps.length, length_,
+                 [&](Index cell) { return fold_vertical(axis - 1, base + cell * vertical.stride.in, nullptr); });
   }
 
   void sweep(const T* row, Index stride, Index count, A* out) {
@@ -203,8 +202,7 @@ class RowFold {
     const int free_slot = used_;
     for (Index output = begin; output < end; ++output) {
       const Taps taps = axis_.taps(output);
-      const A* bin =
-          split(taps, 0, taps.length, inner_, [&](Index cell) { return columns + (cell - first) * inner_; });
+      const A* bin = split(taps, 0, taps.length, inner_, [&](Index cell) { return columns + (cell - first) * inner_; });
       std::copy(bin, bin + inner_, bins + (output - begin) * inner_);
       used_ = free_slot;
     }
@@ -293,8 +291,8 @@ class RowFold {
   }
 #endif
 
-  /// Many taps: blocks of 1, 2, 4, ... taps from every position on. The kernel is a sum of powers of two, the largest in
-  /// front; the smaller ones are gathered from the back, so that each combine is the one of the spec's split.
+  /// Many taps: blocks of 1, 2, 4, ... taps from every position on. The kernel is a sum of powers of two, the largest
+  /// in front; the smaller ones are gathered from the back, so that each combine is the one of the spec's split.
   const A* double_up(const A* blocks, Index total) {
     const Index shift = axis_.dilation * inner_, count = total - (axis_.kernel - 1) * shift;
     A* doubled = slot(used_++);

@@ -17,7 +17,8 @@ inline Index strip_outputs(const Rows& rows) {
   constexpr Index elements = 2048;
   const Axis& axis = rows.horizontal.window;
   const Index pixels = std::max<Index>(elements / rows.inner.extent / axis.stride, 1);
-  return std::min(axis.output, std::max(pixels, 8 * axis.kernel / axis.stride));
+  const Index for_kernel = 8 * std::min<Index>(axis.kernel, 1 << 20) / axis.stride;  // overlaps cost little then
+  return std::min(axis.output, std::max(pixels, for_kernel));
 }
 
 /// Pixels of the longest temporary row: the columns of a strip, with padding, or its outputs.

@@ -31,10 +31,9 @@ HWY_INLINE bool displaces(T candidate, Tap candidate_tap, T current, Tap current
 template <class T, Combine kind, Nan nan>
 class RowWinners {
  public:
-  using Tap = std::conditional_t<
-      sizeof(T) == 1, std::uint8_t,
-      std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                         std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+  using Tap = std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                                 std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
   RowWinners(const Rows& rows, const T* in, void* scratch)
       : rows_(rows), axis_(rows.horizontal.window), inner_(rows.inner.extent), in_(in) {
@@ -98,7 +97,8 @@ class RowWinners {
   }
 
   void along() {
-    const Index full_begin = axis_.adaptive ? axis_.output : std::min(axis_.output, detail::ceil_divide(axis_.lo, axis_.stride));
+    const Index full_begin =
+        axis_.adaptive ? axis_.output : std::min(axis_.output, detail::ceil_divide(axis_.lo, axis_.stride));
     const Index last_start = axis_.input + axis_.lo - (axis_.kernel - 1) * axis_.dilation - 1;
     const Index full_end =
         std::max(full_begin, std::min(axis_.output, detail::floor_divide(last_start, axis_.stride) + 1));

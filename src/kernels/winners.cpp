@@ -63,8 +63,8 @@ void winners_of(const TangentJob& job) {
   const auto stride = [counts_cells](const PooledAxis& axis) {
     return counts_cells ? axis.cell_stride : axis.stride.tangent_in;
   };
-  const TapOffsets offsets(
-      rows, reinterpret_cast<Index*>(static_cast<char*>(job.scratch) + 4 * winner_row_bytes(rows)), stride);
+  const TapOffsets offsets(rows, reinterpret_cast<Index*>(static_cast<char*>(job.scratch) + 4 * winner_row_bytes(rows)),
+                           stride);
   const Index inner = rows.inner.extent;
   if (job.use == WinnerUse::vjp) zero_planes(rows, job.first_row, job.last_row, static_cast<T*>(job.tangent_in));
   RowCursor cursor(rows, job.first_row);

@@ -65,7 +65,7 @@ void check_jvp(const Geometry& geometry, const Reducer& reducer, const View<X>& 
 
 /// dy = (derivative of R at x) dx. The tangents may have another scalar type than x.
 template <class Reducer, class X, class DX, class DY>
-  requires Differentiable<typename Reducer::Scalar>
+requires Differentiable<typename Reducer::Scalar>
 void jvp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<DX>& dx, const View<DY>& dy) {
   check_jvp(geometry, reducer, x, dx, dy);
   core::jvp(geometry, reducer, x, dx, dy);
@@ -84,7 +84,7 @@ void check_vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& 
 
 /// gx = (derivative of R at x)^T gy; overwrites gx, cells that no window sees get 0.
 template <class Reducer, class X, class GY, class GX>
-  requires Differentiable<typename Reducer::Scalar>
+requires Differentiable<typename Reducer::Scalar>
 void vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<GY>& gy, const View<GX>& gx) {
   check_vjp(geometry, reducer, x, gy, gx);
   using Number = Accumulator<GX>;

@@ -1,0 +1,106 @@
+// Memory: nothing outside the views is touched, and running a plan allocates nothing.
+#include "support/sweep.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+// GCC pairs our delete with its own idea of new after inlining.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
+namespace {
+std::atomic<long> allocations = 0;
+}
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace ndpool::testing {
+
+/// Memory between two pages that may not be touched, with the array at the front or at the very end of it.
+class Guarded {
+ public:
+  Guarded(std::size_t bytes, bool at_end) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t room = (bytes + page - 1) / page * page;
+    mapped_ = room + 2 * page;
+    base_ = static_cast<char*>(mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (base_ == MAP_FAILED || mprotect(base_ + page, room, PROT_READ | PROT_WRITE) != 0) std::abort();
+    data = base_ + page + (at_end ? room - bytes : 0);
+  }
+  ~Guarded() { munmap(base_, mapped_); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  char* data = nullptr;
+
+ private:
+  char* base_ = nullptr;
+  std::size_t mapped_ = 0;
+};
+
+template <class T>
+class GuardedArray {
+ public:
+  GuardedArray(const Shape& shape, bool at_end)
+      : shape_(shape), memory_(static_cast<std::size_t>(element_count(shape)) * sizeof(T), at_end) {
+    for (Index i = 0; i < element_count(shape); ++i) data()[i] = static_cast<T>(i * 37 % 101);
+  }
+  T* data() { return reinterpret_cast<T*>(memory_.data); }
+  View<T> view() { return {data(), shape_}; }
+
+ private:
+  Shape shape_;
+  Guarded memory_;
+};
+
+template <class T>
+class GuardedScalar : public ::testing::Test {};
+using GuardedScalars = ::testing::Types<float, std::uint8_t>;
+TYPED_TEST_SUITE(GuardedScalar, GuardedScalars);
+
+TYPED_TEST(GuardedScalar, NothingOutsideTheViewsIsTouched) {
+  for (const std::string& target : targets()) {
+    force_target(target);
+    sweep([](const std::string& line) { return !is_transcendental(line) && std::hash<std::string>()(line) % 3 == 0; },
+          [](const Problem& problem, std::mt19937_64&) {
+            for (const bool at_end : {false, true}) {
+              const Shape out = problem.pool.output_shape(problem.shape);
+              GuardedArray<TypeParam> x(problem.shape, at_end), y(out, at_end);
+              problem.pool.forward(x.view(), y.view());
+              if constexpr (std::is_floating_point_v<TypeParam>) {
+                GuardedArray<TypeParam> gx(problem.shape, at_end), dy(out, at_end);
+                problem.pool.jvp(x.view(), x.view(), dy.view());
+                problem.pool.vjp(x.view(), dy.view(), gx.view());
+              }
+            }
+          });
+  }
+  force_target("");
+}
+
+TEST(Plan, RunningItAllocatesNothingOnceAThreadHasItsScratch) {
+  for (const char* line : {"max shape=8,32,40 kernel=3,3 stride=2,2 padding=1,1", "avg shape=8,64,64 kernel=31,31 stride=1,1",
+                           "adaptive-avg shape=3,50,50 output_size=7,7", "min shape=40,40,8 axes=0,1 kernel=2,2"}) {
+    const Problem problem = parse_problem(line);
+    const auto plan = problem.pool.plan<float>(problem.shape);
+    ASSERT_TRUE(plan.has_kernels());
+    const Array<float> x(problem.shape, 1.0F);
+    Array<float> y(plan.output_shape());
+    set_threads(1);
+    plan.forward(x.begin(), y.begin());
+    const long before = allocations;
+    plan.forward(x.begin(), y.begin());
+    EXPECT_EQ(allocations, before) << line;
+  }
+}
+
+}  // namespace ndpool::testing
