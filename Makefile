@@ -17,8 +17,9 @@ test-asan: build/asan/build.ninja  ## The same tests under the address and undef
 	cmake --build --preset asan
 	ctest --preset asan
 
-bench: build/bench/build.ninja  ## Measure
+bench: build/bench/build.ninja  ## Measure the kernels against the streaming limit, and the spec
 	cmake --build --preset bench
+	build/bench/bench/kernels_bench
 	build/bench/bench/spec_bench
 
 lint: build/release/build.ninja  ## Format the sources in place, then check them

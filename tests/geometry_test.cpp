@@ -137,6 +137,25 @@ TEST_F(EveryWindow, HasTheDefinedTaps) {
   });
 }
 
+TEST_F(EveryWindow, KnowsForEachTapTheOutputsThatHaveItOnTheInput) {
+  for_each_that_fits([](Index length, const AxisWindow& window, const Axis& axis) {
+    std::vector<int> real_taps(static_cast<std::size_t>(axis.output));
+    for (Index tap = 0; tap < window.kernel; ++tap) {
+      const Range range = axis.outputs_with_tap(tap);
+      for (Index output = 0; output < axis.output; ++output) {
+        const Index cell = output * window.stride - window.lo + tap * window.dilation;
+        const bool is_real = cell >= 0 && cell < length;
+        real_taps[static_cast<std::size_t>(output)] += is_real ? 1 : 0;
+        EXPECT_EQ(output >= range.begin && output < range.end, is_real) << "output " << output << ", tap " << tap;
+      }
+    }
+    const Range full = axis.full_outputs();
+    for (Index output = 0; output < axis.output; ++output)
+      EXPECT_EQ(output >= full.begin && output < full.end,
+                real_taps[static_cast<std::size_t>(output)] == window.kernel);
+  });
+}
+
 TEST_F(EveryWindow, KnowsExactlyTheOutputsThatSeeACell) {
   for_each_that_fits([](Index length, const AxisWindow& window, const Axis& axis) {
     const auto expected = outputs_per_cell(length, axis.output, [&](Index output) {

@@ -88,8 +88,9 @@ TYPED_TEST(GuardedScalar, NothingOutsideTheViewsIsTouched) {
 }
 
 TEST(Plan, RunningItAllocatesNothingOnceAThreadHasItsScratch) {
-  for (const char* line : {"max shape=8,32,40 kernel=3,3 stride=2,2 padding=1,1", "avg shape=8,64,64 kernel=31,31 stride=1,1",
-                           "adaptive-avg shape=3,50,50 output_size=7,7", "min shape=40,40,8 axes=0,1 kernel=2,2"}) {
+  for (const char* line :
+       {"max shape=8,32,40 kernel=3,3 stride=2,2 padding=1,1", "avg shape=8,64,64 kernel=31,31 stride=1,1",
+        "adaptive-avg shape=3,50,50 output_size=7,7", "min shape=40,40,8 axes=0,1 kernel=2,2"}) {
     const Problem problem = parse_problem(line);
     const auto plan = problem.pool.plan<float>(problem.shape);
     ASSERT_TRUE(plan.has_kernels());

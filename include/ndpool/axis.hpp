@@ -43,6 +43,12 @@ struct Progression {
   Index step = 1;
 };
 
+/// Positions from `begin` up to, but not including, `end`.
+struct Range {
+  Index begin = 0;
+  Index end = 0;
+};
+
 namespace detail {
 
 // For b > 0. Strides and dilations are 1 so often that asking first is cheaper than dividing.
@@ -144,6 +150,23 @@ struct Axis {
     const Index beyond = last < output ? 0 : detail::ceil_divide(last - (output - 1), output_step);
     if (beyond > steps) return {};
     return {last - steps * output_step, steps - beyond + 1, output_step};
+  }
+
+  /// Cells from tap 0 of one output to the last tap of the `outputs`-th from there, on a windowed axis.
+  constexpr Index span(Index outputs) const { return (outputs - 1) * stride + (kernel - 1) * dilation + 1; }
+
+  /// The outputs for which a tap of a windowed axis is on the input; neighbours, since the tap moves by a stride.
+  constexpr Range outputs_with_tap(Index tap) const {
+    const Index cell = tap * dilation - lo;  // under this tap of output 0
+    const Index begin = detail::smaller(output, cell < 0 ? detail::ceil_divide(-cell, stride) : 0);
+    const Index end = detail::smaller(output, detail::floor_divide(input - 1 - cell, stride) + 1);
+    return {begin, detail::larger(begin, end)};
+  }
+
+  /// The outputs of a windowed axis whose taps are all on the input.
+  constexpr Range full_outputs() const {
+    const Index begin = outputs_with_tap(0).begin;
+    return {begin, detail::larger(begin, outputs_with_tap(kernel - 1).end)};
   }
 
   /// The first output whose window holds no input cell, or -1.

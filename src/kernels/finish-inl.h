@@ -57,10 +57,8 @@ class Divisors {
   Index end_of_run(Index output) const {
     if (given()) return axis_.output;
     if (axis_.adaptive) return output + 1;
-    // Between the first and the last window that touch an edge all taps are on the input.
-    const Index last_start = axis_.input - 1 - (axis_.kernel - 1) * axis_.dilation;
-    const bool is_full = axis_.start(output) >= 0 && axis_.start(output) <= last_start;
-    return is_full ? std::min(axis_.output, (last_start + axis_.lo) / axis_.stride + 1) : output + 1;
+    const Range full = axis_.full_outputs();
+    return output >= full.begin && output < full.end ? full.end : output + 1;
   }
 
  private:

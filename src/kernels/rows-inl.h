@@ -210,8 +210,7 @@ class RowFold {
   }
 
   Folded fold_windows(const T* base, Index begin, Index end) {
-    const Index first = begin * axis_.stride - axis_.lo, outputs = end - begin;
-    const Index columns_needed = (outputs - 1) * axis_.stride + (axis_.kernel - 1) * axis_.dilation + 1;
+    const Index first = axis_.start(begin), outputs = end - begin, columns_needed = axis_.span(outputs);
     const A* columns = across(base, first, first + columns_needed);
     if (axis_.kernel == 1) return {columns, axis_.stride};
     if (axis_.kernel > 4) return {double_up(columns, columns_needed * inner_), axis_.stride};

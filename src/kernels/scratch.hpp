@@ -26,7 +26,7 @@ inline Index row_pixels(const Rows& rows) {
   const Axis& axis = rows.horizontal.window;
   const Index outputs = strip_outputs(rows);
   if (axis.adaptive) return std::max(axis.input, outputs);
-  return (outputs - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
+  return axis.span(outputs);
 }
 
 inline int scratch_rows(const Rows& rows) {

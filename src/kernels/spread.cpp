@@ -46,15 +46,11 @@ class RowSpread {
 
   /// One tap of all outputs for which it is on the input.
   void add_tap(Index tap) {
-    const Index offset = tap * axis_.dilation - axis_.lo;  // cell under this tap of output 0
-    const Index begin = offset >= 0 ? 0 : detail::ceil_divide(-offset, axis_.stride);
-    const Index end = std::min(axis_.output, detail::floor_divide(axis_.input - 1 - offset, axis_.stride) + 1);
-    if (axis_.stride == 1) {
-      add(shares_ + begin * inner_, columns_ + (begin + offset) * inner_, (end - begin) * inner_);
-    } else {
-      for (Index output = begin; output < end; ++output)
-        add(shares_ + output * inner_, columns_ + (output * axis_.stride + offset) * inner_, inner_);
-    }
+    const auto [begin, end] = axis_.outputs_with_tap(tap);
+    const auto cell = [&](Index output) { return (axis_.start(output) + tap * axis_.dilation) * inner_; };
+    if (begin == end) return;
+    if (axis_.stride == 1) return add(shares_ + begin * inner_, columns_ + cell(begin), (end - begin) * inner_);
+    for (Index output = begin; output < end; ++output) add(shares_ + output * inner_, columns_ + cell(output), inner_);
   }
 
   void add_bin(Index output) {

@@ -97,19 +97,16 @@ class RowWinners {
   }
 
   void along() {
-    const Index full_begin =
-        axis_.adaptive ? axis_.output : std::min(axis_.output, detail::ceil_divide(axis_.lo, axis_.stride));
-    const Index last_start = axis_.input + axis_.lo - (axis_.kernel - 1) * axis_.dilation - 1;
-    const Index full_end =
-        std::max(full_begin, std::min(axis_.output, detail::floor_divide(last_start, axis_.stride) + 1));
-    for (Index output = 0; output < full_begin; ++output) some_taps(output);
-    full_windows(full_begin, full_end);
-    for (Index output = full_end; output < axis_.output; ++output) some_taps(output);
+    const Range full = axis_.adaptive ? Range{axis_.output, axis_.output} : axis_.full_outputs();
+    for (Index output = 0; output < full.begin; ++output) some_taps(output);
+    full_windows(full.begin, full.end);
+    for (Index output = full.end; output < axis_.output; ++output) some_taps(output);
   }
 
   /// Windows whose taps are all on the input: the same tap of many outputs at a time.
   void full_windows(Index begin, Index end) {
-    const Index first = (begin * axis_.stride - axis_.lo) * inner_, shift = axis_.dilation * inner_;
+    if (begin == end) return;
+    const Index first = axis_.start(begin) * inner_, shift = axis_.dilation * inner_;
     for (Index tap = 0; tap < axis_.kernel; ++tap) {
       const Index from = first + tap * shift, to = begin * inner_;
       if (axis_.stride == 1)
