@@ -101,7 +101,8 @@ void measure(const std::string& name, const ndpool::testing::Problem& problem) {
 
 int main(int argc, char** argv) {
   ndpool::set_threads(1);
-  std::printf("one thread, target %s\n%-26s %13s %13s %7s\n", ndpool::target().c_str(), "case", "time", "limit", "ratio");
+  std::printf("one thread, target %s\n%-26s %13s %13s %7s\n", ndpool::target().c_str(), "case", "time", "limit",
+              "ratio");
   for (const auto& [name, line] : ndpool::testing::read_cases("../../bench/cases/goals.txt")) {
     if (argc > 1 && name.find(argv[1]) == std::string::npos) continue;
     const std::size_t bar = line.find(" | ");

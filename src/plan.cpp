@@ -78,7 +78,7 @@ Index most_winner_taps(ScalarKind kind) {
 
 /// Bytes that one tile reads, roughly: enough to make handing it to a thread cheap, little enough to answer a watcher
 /// soon. A problem of one tile stays on the calling thread.
-constexpr Index tile_bytes = 64 * 1024;
+constexpr Index tile_bytes = Index{64} * 1024;
 
 Index rows_per_tile(const Rows& rows) {
   Index row_bytes = 4 * rows.horizontal.window.input * rows.inner.extent;

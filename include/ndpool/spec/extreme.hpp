@@ -39,7 +39,7 @@ struct Extreme {
 
   using Summary = State;
   constexpr Summary finish(State state, TapCounts) const {
-    if constexpr (Direction::template has_identity<T>)
+    if constexpr (has_identity_value())
       if (state.ties == 0) state.value = Direction::template identity<T>();
     return state;
   }
@@ -59,7 +59,10 @@ struct Extreme {
   }
 
   constexpr bool rejects_empty_windows() const { return options.empty == Empty::error; }
-  static constexpr bool has_identity_value() { return Direction::template has_identity<T>; }
+  /// True if T has a number, or an infinity, that no other is less (for min: more) extreme than.
+  static constexpr bool has_identity_value() {
+    return std::numeric_limits<T>::has_infinity || std::numeric_limits<T>::is_bounded;
+  }
 
  private:
   /// Strictly more extreme, NaN rule included. Two NaNs tie, and so do +0 and -0.

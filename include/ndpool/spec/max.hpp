@@ -18,8 +18,6 @@ struct Largest {
   }
 
   template <class T>
-  static constexpr bool has_identity = std::numeric_limits<T>::has_infinity || std::numeric_limits<T>::is_bounded;
-  template <class T>
   static constexpr T identity() {
     if constexpr (std::numeric_limits<T>::has_infinity)
       return T(-std::numeric_limits<T>::infinity());
