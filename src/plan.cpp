@@ -10,12 +10,13 @@
 #include <atomic>
 #include <limits>
 #include <mutex>
+#include <new>
 
 namespace ndpool {
 
 namespace {
 
-/// Scratch that a thread keeps: it grows to the largest plan the thread ever ran.
+/// Scratch that a thread keeps: it grows to the largest plan the thread ever ran. Null if there is no memory for it.
 void* thread_scratch(std::size_t bytes) {
   struct Buffer {
     std::unique_ptr<char[]> bytes;
@@ -24,7 +25,9 @@ void* thread_scratch(std::size_t bytes) {
   thread_local Buffer buffer;
   constexpr std::size_t line = 64;
   if (buffer.size < bytes + line) {
-    buffer.bytes.reset(new char[bytes + line]);
+    buffer.size = 0;
+    buffer.bytes.reset(new (std::nothrow) char[bytes + line]);
+    if (buffer.bytes == nullptr) return nullptr;
     buffer.size = bytes + line;
   }
   void* start = buffer.bytes.get();
@@ -61,6 +64,15 @@ bool is_modest(Index pixels, Index lanes) {
   return !__builtin_mul_overflow(pixels, lanes, &elements) && elements <= most_elements;
 }
 
+constexpr std::size_t most_scratch = std::size_t{16} << 20;
+
+/// The work of a kernel follows the taps of a window, that of the spec only those on the input.
+bool is_mostly_padding(const Geometry& geometry) {
+  for (int a = 0; a < geometry.rank; ++a)
+    if (geometry.axes[a].kernel > 2 * geometry.axes[a].input + 64) return true;
+  return false;
+}
+
 /// Winners and gradients keep whole rows.
 bool has_modest_rows(const Rows& rows) {
   const Axis& axis = rows.horizontal.window;
@@ -81,10 +93,12 @@ Index most_winner_taps(ScalarKind kind) {
 constexpr Index tile_bytes = Index{64} * 1024;
 
 Index rows_per_tile(const Rows& rows) {
-  Index row_bytes = 4 * rows.horizontal.window.input * rows.inner.extent;
+  // As a double: broadcast arrays can have more elements than bytes can be counted.
+  double row_bytes = 4.0 * static_cast<double>(rows.horizontal.window.input) * static_cast<double>(rows.inner.extent);
   for (int v = 0; v < rows.vertical_count; ++v)  // the input rows that one output row adds
-    row_bytes *= std::max<Index>(1, rows.vertical[v].window.input / rows.vertical[v].window.output);
-  return std::max<Index>(1, tile_bytes / std::max<Index>(1, row_bytes));
+    row_bytes *=
+        static_cast<double>(std::max<Index>(1, rows.vertical[v].window.input / rows.vertical[v].window.output));
+  return std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
 }
 
 }  // namespace
@@ -101,7 +115,8 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   // Windows without an input element have values of their own, which only the spec gives; empty arrays have none.
   if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
   auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
-  if (!is_modest(row_pixels(*rows), rows->inner.extent)) return nullptr;
+  if (!is_modest(row_pixels(*rows), rows->inner.extent) || is_mostly_padding(geometry)) return nullptr;
+  if (static_cast<std::size_t>(scratch_rows(*rows)) * scratch_row_bytes(*rows) > most_scratch) return nullptr;
   return std::shared_ptr<const KernelPlan>(new KernelPlan(kind, choice, std::move(rows)));
 }
 
@@ -122,15 +137,23 @@ bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRow
     std::mutex watching = {};
     Index rows_done = 0;
     std::atomic<bool> stopped = false;
+    std::atomic<bool> out_of_memory = false;
   } shared{run_rows, watch, scratch, rows_->row_count, tile};
   const auto run_tile = [](void* context, Index number) {
     Shared& work = *static_cast<Shared*>(context);
     if (work.stopped.load(std::memory_order_relaxed)) return;
+    void* memory = thread_scratch(work.scratch);
+    if (memory == nullptr) {  // an executor's work does not throw: the caller does, when all have stopped
+      work.out_of_memory = true;
+      work.stopped = true;
+      return;
+    }
     const Index begin = number * work.tile, end = std::min(begin + work.tile, work.rows);
-    work.run_rows(begin, end, thread_scratch(work.scratch));
+    work.run_rows(begin, end, memory);
     if (work.watch.keep_going == nullptr) return;
     const std::lock_guard lock(work.watching);
     work.rows_done += end - begin;
+    if (work.stopped) return;
     const double done = static_cast<double>(work.rows_done) / static_cast<double>(work.rows);
     if (!work.watch.keep_going(work.watch.context, done)) work.stopped = true;
   };
@@ -139,6 +162,7 @@ bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRow
     for (Index i = 0; i < tiles; ++i) run_tile(&shared, i);
   else
     executor().run(tiles, run_tile, &shared);
+  if (shared.out_of_memory) throw std::bad_alloc();
   return !shared.stopped || shared.rows_done == shared.rows;
 }
 

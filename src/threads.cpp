@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,7 +24,12 @@ namespace {
 class ThreadPool final : public Executor {
  public:
   explicit ThreadPool(int threads) {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+    workers_.reserve(static_cast<std::size_t>(threads - 1));
+    try {
+      for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those that have started do the work.
+    }
   }
   ~ThreadPool() override {
     {
@@ -93,11 +99,13 @@ class ThreadPool final : public Executor {
   std::atomic<Index> next_ = 0;
 };
 
+constexpr int most_threads = 1024;
+
 int default_threads() {
   const char* wanted = std::getenv("NDPOOL_NUM_THREADS");
   const long number = wanted == nullptr ? 0 : std::strtol(wanted, nullptr, 10);
   const long cores = std::max(1L, static_cast<long>(std::thread::hardware_concurrency()));
-  return static_cast<int>(std::min(number > 0 ? number : cores, 1024L));
+  return static_cast<int>(std::min<long>(number > 0 ? number : cores, most_threads));
 }
 
 /// Everything that a fork must not carry over, behind one pointer.
@@ -142,7 +150,7 @@ void set_executor(Executor* other) { lent.store(other); }
 void set_threads(int count) {
   State& own = current();
   const std::lock_guard lock(own.mutex);
-  own.threads = std::max(1, count);
+  own.threads = std::clamp(count, 1, most_threads);
   delete std::exchange(own.pool, nullptr);
 }
 

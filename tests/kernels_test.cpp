@@ -88,6 +88,22 @@ TYPED_TEST(KernelScalar, IndicesEqualTheSpecOnEveryTarget) {
   });
 }
 
+TYPED_TEST(KernelScalar, LongRowsEqualTheSpecOnEveryTarget) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const auto& [name, line] : read_cases("long_rows.txt")) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      std::mt19937_64 random(seed());
+      const Problem problem = parse_problem(line);
+      const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
+      const Array<TypeParam> expected = forward(problem.pool.by_spec(), x), y = forward(problem.pool, x);
+      for (Index i = 0; i < y.size(); ++i) ASSERT_TRUE(same(y[i], expected[i])) << "output " << i;
+      if (!has_winners(line)) continue;
+      EXPECT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x));
+    }
+  }
+}
+
 template <class T>
 class KernelFloat : public ::testing::Test {};
 using KernelFloats = ::testing::Types<float, double>;

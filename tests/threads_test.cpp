@@ -133,6 +133,27 @@ TEST(Watch, SeesARunGrowToItsEndAndCanStopIt) {
   Watcher impatient{.stop_after = 2};
   EXPECT_FALSE(plan.forward(x.begin(), y.begin(), {&Watcher::look, &impatient}));
   EXPECT_LT(impatient.last, 1.0);
+  EXPECT_EQ(impatient.calls, 2) << "not called again after it stopped the run";
+}
+
+TEST(Watch, SeesTheEndOfARunByTheSpecToo) {
+  const auto plan = smooth_max_pool({.kernel = {2}}).plan<float>({8});
+  ASSERT_FALSE(plan.has_kernels());
+  const Array<float> x({8}, 1.0F);
+  Array<float> y(plan.output_shape());
+  Watcher watcher;
+  EXPECT_TRUE(plan.forward(x.begin(), y.begin(), {&Watcher::look, &watcher}));
+  EXPECT_EQ(watcher.last, 1.0);
+}
+
+TEST(Threads, ScratchStaysModestAndPaddingDoesNotCostTime) {
+  EXPECT_LE(global_max_pool({.axes = {1}}).plan<float>({32, 1 << 20}).scratch_bytes(), std::size_t{16} << 20);
+  EXPECT_FALSE(sum_pool({.kernel = {500000}, .padding = {{0, 499990}}}).plan<float>({64, 11}).has_kernels());
+}
+
+TEST(Threads, MoreThanTheSystemGivesAreDoneWithout) {
+  const Threads threads(1 << 30);
+  EXPECT_EQ(get_threads(), 1024);
 }
 
 /// An executor of the caller's own: backwards, on one thread.

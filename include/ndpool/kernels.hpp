@@ -54,7 +54,8 @@ struct KernelChoice {
 };
 
 /// Watches a run: called between tiles with the share that is done, from 0 to 1, on the calling thread or on one that
-/// helps it. Answering false stops the run: the rest of the output is then not written.
+/// helps it, never by two at a time. Answering false stops the run: it is not called again, and the rest of the output
+/// is not written. It must not throw, and not pool arrays itself. A run by the spec is one tile.
 struct Watch {
   bool (*keep_going)(void* context, double done) = nullptr;
   void* context = nullptr;

@@ -30,6 +30,7 @@ class Plan {
     require(check_overlap(to, from, Argument::y));
     if (kernels_ != nullptr) return kernels_->forward(x, y, watch);
     pool_.forward(from, to);
+    if (watch.keep_going != nullptr) watch.keep_going(watch.context, 1);
     return true;
   }
 

@@ -21,7 +21,7 @@ class Executor {
 /// Uses `executor` from now on, which must outlive its use; null means ndpool's own threads.
 void set_executor(Executor* executor);
 
-/// The number of threads ndpool's own executor uses, the caller's included; at least 1. The default is
+/// The number of threads ndpool's own executor uses, the caller's included; 1 to 1024. The default is
 /// NDPOOL_NUM_THREADS, or as many as the machine has cores. Small problems stay on the calling thread whatever it is.
 /// Not to be changed while another thread pools.
 void set_threads(int count);
