@@ -109,8 +109,7 @@ class KernelFloat : public ::testing::Test {};
 using KernelFloats = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(KernelFloat, KernelFloats);
 
-/// Whole numbers have exact sums, so that the order in which gradients are added does not matter; powers of two keep
-/// divisions by small counts from hiding a wrong one.
+/// Whole numbers have exact sums, so that the order in which gradients are added does not matter.
 template <class T>
 Array<T> whole_numbers(const Shape& shape, std::mt19937_64& random) {
   Array<T> values(shape);
