@@ -183,22 +183,23 @@ bool KernelPlan::has_derivatives() const {
   return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
 }
 
-bool KernelPlan::run_winners(WinnerUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
-                             const Watch& watch) const {
+bool KernelPlan::run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in,
+                             void* tangent_out, const Watch& watch) const {
   const TangentKernel kernel = kernels().winners->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
   return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, winner_scratch_bytes(*rows_), watch,
              [&](Index begin, Index end, void* scratch) {
-               kernel({*rows_, choice_, use, in, out, tangent_in, tangent_out, begin, end, scratch});
+               kernel({*rows_, choice_, use, kind, in, out, tangent_in, tangent_out, begin, end, scratch});
              });
 }
 
-bool KernelPlan::forward_with_indices(const void* in, void* out, Index* indices, const Watch& watch) const {
-  return run_winners(WinnerUse::indices, in, out, nullptr, indices, watch);
+bool KernelPlan::forward_with_indices(const void* in, void* out, void* indices, IndexKind kind,
+                                      const Watch& watch) const {
+  return run_winners(WinnerUse::indices, kind, in, out, nullptr, indices, watch);
 }
 
 bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch) const {
   if (choice_.combine != Combine::sum)
-    return run_winners(WinnerUse::jvp, in, nullptr, const_cast<void*>(tangent_in), tangent_out, watch);
+    return run_winners(WinnerUse::jvp, IndexKind::flat, in, nullptr, const_cast<void*>(tangent_in), tangent_out, watch);
   // A linear map is its own derivative: the same rows, with the tangents in place of the values.
   const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(Combine::sum)];
   const Rows tangents = rows_->of_tangents();
@@ -209,10 +210,10 @@ bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, 
 
 bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch) const {
   if (choice_.combine != Combine::sum)
-    return run_winners(WinnerUse::vjp, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
+    return run_winners(WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(kind_)];
   return run(rows_->rows_per_plane, winner_scratch_bytes(*rows_), watch, [&](Index begin, Index end, void* scratch) {
-    kernel({*rows_, choice_, WinnerUse::vjp, in, nullptr, tangent_in, const_cast<void*>(tangent_out), begin, end,
+    kernel({*rows_, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), begin, end,
             scratch});
   });
 }

@@ -44,6 +44,15 @@ constexpr ScalarKind kind_of() {
 enum class Combine : unsigned char { max, min, sum, none };
 inline constexpr int combine_kinds = static_cast<int>(Combine::none);
 
+/// How winners are named: by tap numbers of 1, 2 or 4 bytes, or by flat indices.
+enum class IndexKind : unsigned char { u8, u16, u32, flat };
+
+template <class I>
+constexpr IndexKind index_kind() {
+  if constexpr (std::is_signed_v<I>) return IndexKind::flat;
+  return sizeof(I) == 1 ? IndexKind::u8 : sizeof(I) == 2 ? IndexKind::u16 : IndexKind::u32;
+}
+
 /// What a kernel has to know of a reducer.
 struct KernelChoice {
   Combine combine = Combine::none;
@@ -86,8 +95,8 @@ class KernelPlan {
 
   /// True if the plan has winners: max and min whose tap numbers fit the scalar's size.
   bool has_winners() const;
-  /// Also writes the flat index of each winner, with the strides of tangent_out. Needs winners.
-  bool forward_with_indices(const void* in, void* out, Index* indices, const Watch& watch = {}) const;
+  /// Also writes the winners, with the strides of tangent_out. Needs winners.
+  bool forward_with_indices(const void* in, void* out, void* indices, IndexKind kind, const Watch& watch = {}) const;
 
   /// True if the plan has derivatives: floats, and for max and min winners and ties `first`.
   bool has_derivatives() const;
@@ -103,7 +112,7 @@ class KernelPlan {
 
  private:
   KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_ptr<const Rows> rows);
-  bool run_winners(WinnerUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
+  bool run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in, void* tangent_out,
                    const Watch& watch) const;
   template <class RunRows>
   bool run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows) const;

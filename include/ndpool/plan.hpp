@@ -23,8 +23,8 @@ class Plan {
   /// y = R(x), for arrays with the shape and strides of the plan; y is packed. False if `watch` stopped the run. The
   /// arrays must not overlap.
   bool forward(const T* x, T* y, const Watch& watch = {}) const {
-    const View<const T> from(x, shape_, strides_);
-    const View<T> to(y, output_shape_);
+    const View<const T> from = in(x);
+    const View<T> to = out(y);
     require(check_view(from, shape_, Argument::x));
     require(check_output(to, output_shape_, Argument::y));
     require(check_overlap(to, from, Argument::y));
@@ -34,14 +34,26 @@ class Plan {
     return true;
   }
 
-  /// dy = (derivative of R at x) dx; dx has the strides of x, dy is packed.
-  void jvp(const T* x, const T* dx, T* dy) const {
-    pool_.jvp(View<const T>(x, shape_, strides_), View<const T>(dx, shape_, strides_), View<T>(dy, output_shape_));
+  /// The same, and the winner of each window; `indices` is packed. See Pool::forward.
+  template <spec::IndexScalar I>
+  void forward(const T* x, T* y, I* indices) const {
+    pool_.forward(in(x), out(y), out(indices));
   }
 
+  /// dy = (derivative of R at x) dx; dx has the strides of x, dy is packed.
+  void jvp(const T* x, const T* dx, T* dy) const { pool_.jvp(in(x), in(dx), out(dy)); }
+
   /// gx = (derivative of R at x)^T gy; gy is packed, gx has the strides of x.
-  void vjp(const T* x, const T* gy, T* gx) const {
-    pool_.vjp(View<const T>(x, shape_, strides_), View<const T>(gy, output_shape_), View<T>(gx, shape_, strides_));
+  void vjp(const T* x, const T* gy, T* gx) const { pool_.vjp(in(x), out(gy), in(gx)); }
+
+  /// Derivatives of max and min from packed indices, flat or compact. See Pool::vjp_from_indices.
+  template <spec::IndexScalar I>
+  void jvp_from_indices(const I* indices, const T* dx, T* dy) const {
+    pool_.jvp_from_indices(out(indices), in(dx), out(dy));
+  }
+  template <spec::IndexScalar I>
+  void vjp_from_indices(const I* indices, const T* gy, T* gx) const {
+    pool_.vjp_from_indices(out(indices), out(gy), in(gx));
   }
 
  private:
@@ -49,6 +61,15 @@ class Plan {
   Plan(const Pool& pool, const Shape& shape, const Shape& strides, const Shape& output_shape,
        std::shared_ptr<const KernelPlan> kernels)
       : pool_(pool), shape_(shape), strides_(strides), output_shape_(output_shape), kernels_(std::move(kernels)) {}
+
+  template <class E>
+  View<E> in(E* data) const {
+    return {data, shape_, strides_};
+  }
+  template <class E>
+  View<E> out(E* data) const {
+    return {data, output_shape_};
+  }
 
   Pool pool_;
   Shape shape_, strides_, output_shape_;

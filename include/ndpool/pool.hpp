@@ -9,6 +9,7 @@
 #include <ndpool/kernels.hpp>
 #include <ndpool/reducer.hpp>
 #include <ndpool/spec/average.hpp>
+#include <ndpool/spec/indices.hpp>
 #include <ndpool/spec/lp.hpp>
 #include <ndpool/spec/maps.hpp>
 #include <ndpool/spec/max.hpp>
@@ -143,27 +144,55 @@ class Pool {
     });
   }
 
-  /// The same, and in `indices` the flat index of each winner over the unpadded pooled axes. For max and min.
-  template <class X, class Y>
-  void forward(const View<X>& x, const View<Y>& y, const View<Index>& indices) const {
+  /// The same, and in `indices` the winner of each window, for max and min: its flat index over the unpadded pooled axes
+  /// (`Index`), or the number of its tap in the window (`std::uint8_t` up to 255 taps, else `std::uint16_t`, `std::uint32_t`).
+  template <class X, class Y, spec::IndexScalar I>
+  void forward(const View<X>& x, const View<Y>& y, const View<I>& indices) const {
     run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
       using Reducer = std::remove_cvref_t<decltype(reducer)>;
       using Scalar = std::remove_const_t<X>;
       if constexpr (spec::Ordered<Scalar> &&
                     (std::same_as<Reducer, spec::Max<Scalar>> || std::same_as<Reducer, spec::Min<Scalar>>)) {
+        if constexpr (!std::same_as<I, Index>) spec::detail::check_compact<I>(geometry);
         const View<Y> all_y = with_all_axes(geometry, y, Argument::y);
-        const View<Index> all_indices = with_all_axes(geometry, indices, Argument::indices);
+        const View<I> all_indices = with_all_axes(geometry, indices, Argument::indices);
         spec::check_forward(geometry, reducer, x, all_y, all_indices);
         const auto plan =
             kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_indices.strides()});
         if (plan != nullptr && plan->has_winners())
-          plan->forward_with_indices(x.data(), y.data(), indices.data());
+          plan->forward_with_indices(x.data(), y.data(), indices.data(), index_kind<I>());
         else
           spec::forward(geometry, reducer, x, all_y, all_indices);
       } else {
         raise({Code::no_indices, Argument::indices, -1, {}});
       }
     });
+  }
+
+  /// dy = the tangent of each winner that `indices`, flat or compact, name; 0 where they name none. For max and min: their
+  /// JVP with ties `first`, without x.
+  template <class I, class DX, class DY>
+  requires spec::IndexScalar<I>
+  void jvp_from_indices(const View<I>& indices, const View<DX>& dx, const View<DY>& dy) const {
+    require_winners();
+    const Geometry resolved = geometry(dx.shape());
+    const View<I> all_indices = with_all_axes(resolved, indices, Argument::indices);
+    const View<DY> all_dy = with_all_axes(resolved, dy, Argument::dy);
+    spec::check_jvp_from_indices(resolved, all_indices, dx, all_dy);
+    spec::jvp_from_indices(resolved, all_indices, dx, all_dy);
+  }
+
+  /// gx = the gradients of all outputs that each cell has won by `indices`, flat or compact. For max and min: their VJP
+  /// with ties `first`, without x. Overwrites gx.
+  template <class I, class GY, class GX>
+  requires spec::IndexScalar<I>
+  void vjp_from_indices(const View<I>& indices, const View<GY>& gy, const View<GX>& gx) const {
+    require_winners();
+    const Geometry resolved = geometry(gx.shape());
+    const View<I> all_indices = with_all_axes(resolved, indices, Argument::indices);
+    const View<GY> all_gy = with_all_axes(resolved, gy, Argument::gy);
+    spec::check_vjp_from_indices(resolved, all_indices, all_gy, gx);
+    spec::vjp_from_indices(resolved, all_indices, all_gy, gx);
   }
 
   /// dy = (derivative of R at x) dx.
@@ -223,6 +252,12 @@ class Pool {
     using Scalar = std::remove_const_t<X>;
     if (!uses_kernels_ || !(std::same_as<Scalar, std::remove_const_t<Others>> && ...)) return nullptr;
     return KernelPlan::make(kind_of<Scalar>(), kernel_choice(), geometry, strides);
+  }
+
+  /// Throws unless the pool has winners.
+  void require_winners() const {
+    if (!std::holds_alternative<reduction::Max>(reduction_) && !std::holds_alternative<reduction::Min>(reduction_))
+      raise({Code::no_indices, Argument::indices, -1, {}});
   }
 
   KernelChoice kernel_choice() const {

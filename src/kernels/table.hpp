@@ -41,6 +41,7 @@ struct TangentJob {
   const Rows& rows;
   const KernelChoice& choice;
   WinnerUse use;
+  IndexKind index_kind;
   const void* in;
   void* out;
   void* tangent_in;

@@ -76,12 +76,24 @@ void winners_of(const TangentJob& job) {
     };
     const auto in = [&](Index lane, Index cell) { return at.tangent_in + cell + lane * rows.inner.stride.tangent_in; };
     const auto each = [&](auto use) { for_each_winner(rows, cursor, winners, offsets, stride, use); };
-    if (job.use == WinnerUse::indices)
-      each([&](Index output, Index lane, Index cell) {
-        static_cast<T*>(job.out)[at.out + output * rows.horizontal.stride.out + lane * rows.inner.stride.out] =
-            winners.values()[output * inner + lane];
-        static_cast<Index*>(job.tangent_out)[out(output, lane)] = cell;
-      });
+    if (job.use == WinnerUse::indices) {
+      const auto write = [&]<class I>(I* indices) {
+        each([&](Index output, Index lane, Index cell) {
+          static_cast<T*>(job.out)[at.out + output * rows.horizontal.stride.out + lane * rows.inner.stride.out] =
+              winners.values()[output * inner + lane];
+          if constexpr (std::is_signed_v<I>)
+            indices[out(output, lane)] = cell;
+          else
+            indices[out(output, lane)] = static_cast<I>(winners.taps()[output * inner + lane]);
+        });
+      };
+      switch (job.index_kind) {
+        case IndexKind::u8: write(static_cast<std::uint8_t*>(job.tangent_out)); break;
+        case IndexKind::u16: write(static_cast<std::uint16_t*>(job.tangent_out)); break;
+        case IndexKind::u32: write(static_cast<std::uint32_t*>(job.tangent_out)); break;
+        case IndexKind::flat: write(static_cast<Index*>(job.tangent_out)); break;
+      }
+    }
     else if (job.use == WinnerUse::jvp)
       each([&](Index output, Index lane, Index cell) {
         static_cast<T*>(job.tangent_out)[out(output, lane)] = static_cast<const T*>(job.tangent_in)[in(lane, cell)];

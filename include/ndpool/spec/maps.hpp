@@ -33,13 +33,14 @@ void forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x,
   core::forward(geometry, reducer, x, y, [](const auto&, const auto&) {});
 }
 
-template <class Reducer, class X, class Y>
+template <class Reducer, class X, class Y, class I>
 void check_forward(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<Y>& y,
-                   const View<Index>& indices) {
+                   const View<I>& indices) {
+  const Argument argument = std::same_as<I, Index> ? Argument::indices : Argument::taps;
   check_forward(geometry, reducer, x, y);
-  require(check_output(indices, geometry.output_shape(), Argument::indices));
-  require(check_overlap(indices, x, Argument::indices));
-  require(check_overlap(indices, y, Argument::indices));
+  require(check_output(indices, geometry.output_shape(), argument));
+  require(check_overlap(indices, x, argument));
+  require(check_overlap(indices, y, argument));
 }
 
 /// The same, with the flat index of each winner (-1 for an empty window). For reducers that have winners.
