@@ -35,20 +35,24 @@ void* thread_scratch(std::size_t bytes) {
   return std::align(line, bytes, start, space);
 }
 
+/// What the plan has to know of a scalar.
+struct ScalarTraits {
+  std::size_t size;
+  bool is_float;
+};
+constexpr ScalarTraits scalar_traits[] = {
+#define NDPOOL_ROW(name, type) {sizeof(type), std::is_floating_point_v<type>},
+    NDPOOL_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+};
+const ScalarTraits& traits_of(ScalarKind kind) { return scalar_traits[static_cast<int>(kind)]; }
+
 /// Sums must be exact in the accumulator that the kernels use: 32 bits for 8- and 16-bit integers, 64 for 32-bit ones.
 bool sum_is_exact(ScalarKind kind, Index taps) {
-  switch (kind) {
-    case ScalarKind::f32:
-    case ScalarKind::f64: return true;
-    case ScalarKind::i8:
-    case ScalarKind::u8: return taps < (1 << 23);
-    case ScalarKind::i16:
-    case ScalarKind::u16: return taps < (1 << 15);
-    case ScalarKind::i32: return taps < (Index{1} << 31);
-    case ScalarKind::i64:
-    case ScalarKind::none: return false;
-  }
-  return false;
+  const ScalarTraits& traits = traits_of(kind);
+  if (traits.is_float) return true;
+  constexpr Index most_taps[] = {0, Index{1} << 23, Index{1} << 15, 0, Index{1} << 31, 0, 0, 0, 0};
+  return taps < most_taps[traits.size];
 }
 
 /// Divisors are used as 32-bit numbers where sums are.
@@ -80,13 +84,7 @@ bool has_modest_rows(const Rows& rows) {
 }
 
 /// Tap numbers have the size of the elements, and a table of them must stay small.
-Index most_winner_taps(ScalarKind kind) {
-  switch (kind) {
-    case ScalarKind::i8:
-    case ScalarKind::u8: return 0xFF;
-    default: return 0xFFFF;
-  }
-}
+Index most_winner_taps(ScalarKind kind) { return traits_of(kind).size == 1 ? 0xFF : 0xFFFF; }
 
 /// Bytes that one tile reads, roughly: enough to make handing it to a thread cheap, little enough to answer a watcher
 /// soon. A problem of one tile stays on the calling thread.
@@ -178,7 +176,7 @@ bool KernelPlan::has_winners() const {
 }
 
 bool KernelPlan::has_derivatives() const {
-  if ((kind_ != ScalarKind::f32 && kind_ != ScalarKind::f64) || !has_modest_rows(*rows_)) return false;
+  if (!traits_of(kind_).is_float || !has_modest_rows(*rows_)) return false;
   if (choice_.combine == Combine::sum) return true;
   return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
 }

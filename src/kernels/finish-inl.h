@@ -53,6 +53,18 @@ class Divisors {
   Index vertical() const { return vertical_taps_; }
   Index horizontal(Index output) const { return counted(axis_.taps(output)); }
 
+  /// True if all outputs of the row are divided by the same number.
+  bool is_uniform() const {
+    if (given()) return true;
+    if (axis_.adaptive) return axis_.output == 1;
+    if (average_.count_include_pad) {  // only the overhang of ceil mode does not count
+      const Taps last = axis_.taps(axis_.output - 1);
+      return last.count + last.padded == axis_.kernel;
+    }
+    const Range full = axis_.full_outputs();
+    return full.begin == 0 && full.end == axis_.output;
+  }
+
   /// The first output behind `output` that may have another divisor.
   Index end_of_run(Index output) const {
     if (given()) return axis_.output;

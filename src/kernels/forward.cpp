@@ -4,6 +4,7 @@
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
 #include "kernels/finish-inl.h"
+#include "kernels/fused-inl.h"
 #include "kernels/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -25,6 +26,87 @@ const T* make_divisor_row(const Job& job, const RowCursor& cursor) {
   return counts;
 }
 
+/// Arrays beyond this many bytes leave the cache anyway, so their results need not pass through it.
+constexpr double streamed_bytes = 16e6;
+
+template <class T>
+bool should_stream(const Rows& rows) {
+  const double cells = static_cast<double>(rows.row_count) * static_cast<double>(rows.inner.extent);
+  double in = cells / static_cast<double>(rows.rows_per_plane) * static_cast<double>(rows.horizontal.window.input);
+  for (int v = 0; v < rows.vertical_count; ++v) in *= static_cast<double>(rows.vertical[v].window.input);
+  return (in + cells * static_cast<double>(rows.horizontal.window.output)) * sizeof(T) > streamed_bytes;
+}
+
+/// For scalars that are combined in another type, and where there are no vectors.
+struct NoFused {
+  NoFused(const Job&, const void*) {}
+  explicit operator bool() const { return false; }
+  bool operator()(const RowCursor&) const { return false; }
+};
+
+#if HWY_TARGET != HWY_SCALAR
+/// Makes rows in registers where the window is small enough for that.
+template <class T, class Op>
+class Fused {
+ public:
+  Fused(const Job& job, const T* divisor_row) : job_(job), divisor_row_(divisor_row), axis_(job.rows.horizontal.window) {
+    if (!job.rows.in_is_packed() || !job.rows.out_is_packed()) return;
+    const bool divides = Op::is_sum && job.choice.averages;
+    if (divides && !std::is_floating_point_v<T>) return;
+    rows_ = FusedRow<D, Op>::can_make(job.rows);
+    lanes_ = !rows_ && FusedLanes<D, Op>::can_make(job.rows);
+    stream_ = (rows_ || lanes_) && should_stream<T>(job.rows);
+  }
+  ~Fused() {
+    if (stream_) hwy::FlushStream();
+  }
+  explicit operator bool() const { return rows_ || lanes_; }
+
+  /// False if this row needs the careful path.
+  bool operator()(const RowCursor& cursor) {
+    Columns<D, Op> columns;
+    if (!gather_rows<D, Op>(job_.rows, cursor, static_cast<const T*>(job_.in) + cursor.offset().in, columns)) return false;
+    T* out = static_cast<T*>(job_.out) + cursor.offset().out;
+    if constexpr (Op::is_sum && std::is_floating_point_v<T>)
+      if (job_.choice.averages) {
+        const Divisors divisors(job_.rows, job_.choice.average, cursor);
+        if (divisors.is_uniform()) {
+          const Index divisor = divisors.of_output(0);
+          const V by = hn::Set(D(), static_cast<T>(divisor));
+          // The reciprocal of a power of two is exact, so multiplying by it is dividing.
+          if (divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(divisor))) {
+            const V times = hn::Set(D(), T(1) / static_cast<T>(divisor));
+            return make(columns, out, [times](V v, Index) HWY_ATTR { return hn::Mul(v, times); });
+          }
+          return make(columns, out, [by](V v, Index) HWY_ATTR { return hn::Div(v, by); });
+        }
+        if (divisor_row_ == nullptr) return false;
+        const V vertical = hn::Set(D(), static_cast<T>(divisors.vertical()));
+        const T* divisor_row = divisor_row_;
+        return make(columns, out, [vertical, divisor_row](V v, Index output) HWY_ATTR {
+          return hn::Div(v, hn::Mul(vertical, hn::LoadU(D(), divisor_row + output)));
+        });
+      }
+    return make(columns, out, [](V v, Index) HWY_ATTR { return v; });
+  }
+
+ private:
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+
+  template <class Finish>
+  HWY_INLINE bool make(Columns<D, Op>& columns, T* out, const Finish& finish) {
+    if (rows_) return FusedRow<D, Op>::make(axis_, columns, out, stream_, finish);
+    return FusedLanes<D, Op>::make(job_.rows, columns, out, stream_, finish);
+  }
+
+  const Job& job_;
+  const T* divisor_row_;
+  const Axis& axis_;
+  bool rows_ = false, lanes_ = false, stream_ = false;
+};
+#endif
+
 template <class T, class A, class Op>
 void forward_rows(const Job& job) {
   RowFold<T, A, Op> fold(job.rows, static_cast<const T*>(job.in), job.scratch);
@@ -32,7 +114,13 @@ void forward_rows(const Job& job) {
   const bool writes_at_once = job.rows.out_is_packed() && !job.choice.averages;
   const T* divisor_row = nullptr;
   if constexpr (Op::is_sum && std::is_floating_point_v<T>) divisor_row = make_divisor_row<T>(job, cursor);
+#if HWY_TARGET != HWY_SCALAR
+  std::conditional_t<std::is_same_v<T, A>, Fused<T, Op>, NoFused> fused(job, divisor_row);
+#else
+  NoFused fused(job, divisor_row);
+#endif
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
+    if (fused && fused(cursor)) continue;
     Output<T> output(job, cursor);
     output.divide_by(divisor_row);
     A* packed_output = nullptr;

@@ -11,6 +11,7 @@
 #include "kernels/scratch.hpp"
 #include "kernels/table.hpp"
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
