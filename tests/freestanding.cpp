@@ -1,5 +1,6 @@
 // Compiled with -ffreestanding -fno-exceptions -fno-rtti: geometry, spec core and typed pools need no hosted library.
 // The results of max, min, sum and average are checked by the compiler.
+#include <ndpool/half.hpp>
 #include <ndpool/typed.hpp>
 
 namespace ndpool::typed {
@@ -23,10 +24,18 @@ static_assert(global_max_pool<2>(ramp) == Tensor<float, Shape<1, 1>>{{15}});
 static_assert(adaptive_max_pool<3, 3>(Tensor<signed char, Shape<2, 2>>{{1, 2, 3, 4}}) ==
               Tensor<signed char, Shape<3, 3>>{{1, 2, 2, 3, 4, 4, 3, 4, 4}});
 
+constexpr Tensor<f16, Shape<2, 2>> halves{{f16(1), f16(2), f16(60000), f16(60000)}};
+static_assert(max_pool<Halves>(halves)(0, 0) == 60000 && max_pool<Halves>.indices(halves)(0, 0) == 2);
+static_assert(sum_pool<Halves>(halves)(0, 0) == std::numeric_limits<f16>::infinity());
+static_assert(avg_pool<Halves>(halves)(0, 0) == 30000);  // 30000.75 in float, and f16 has steps of 16 there
+static_assert(max_pool<Halves>.vjp(halves, Tensor<bf16, Shape<1, 1>>{{bf16(3)}}, {{{.ties = Ties::split}}}) ==
+              Tensor<bf16, Shape<2, 2>>{{bf16(0), bf16(0), bf16(1.5F), bf16(1.5F)}});
+
 /// Called by nobody: it makes the compiler emit the code of the pools that need a mathematical library, too.
 float pools_at_run_time(const Tensor<float, Shape<4, 4>>& x) {
   return smooth_max_pool<Overlapping>(x)(0, 0) + lp_pool<Overlapping>(x)(0, 0) +
-         smooth_max_pool<Overlapping>.vjp(x, Tensor<float, Shape<2, 2>>{})(0, 0);
+         smooth_max_pool<Overlapping>.vjp(x, Tensor<float, Shape<2, 2>>{})(0, 0) +
+         smooth_max_pool<Halves>(halves)(0, 0) + lp_pool<Halves>.jvp(halves, halves)(0, 0);
 }
 
 }  // namespace ndpool::typed

@@ -1,9 +1,10 @@
-// One spec for every scalar: integers of every width and bool, complex numbers, intervals.
+// One spec for every scalar: integers of every width and bool, short floats, complex numbers, intervals.
 #include "support/sweep.hpp"
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <boost/numeric/interval.hpp>
 
+#include <cmath>
 #include <complex>
 
 using Interval = boost::numeric::interval<double>;
@@ -97,6 +98,49 @@ TYPED_TEST(IntegerScalar, EmptyWindowGivesTheEndsOfTheType) {
   const Array<TypeParam> x({2}, TypeParam(1));
   EXPECT_EQ(forward(max_pool(beyond, {.empty = Empty::identity}), x)[1], std::numeric_limits<TypeParam>::lowest());
   EXPECT_EQ(forward(min_pool(beyond, {.empty = Empty::identity}), x)[1], std::numeric_limits<TypeParam>::max());
+}
+
+template <class T>
+class ShortFloatScalar : public ::testing::Test {
+ public:
+  /// Numbers with few digits, so that there are ties, and sometimes a NaN or an infinity. `wide` gets the same numbers.
+  static Array<T> numbers(const Shape& shape, std::mt19937_64& random, Array<float>& wide) {
+    Array<T> values(shape);
+    wide = Array<float>(shape);
+    for (Index i = 0; i < values.size(); ++i) {
+      const std::uint64_t bits = random();
+      const int exponent = static_cast<int>(bits % 8) - 4, digits = static_cast<int>(bits / 8 % 64) - 32;
+      values[i] = bits % 1009 == 0   ? std::numeric_limits<T>::quiet_NaN()
+                  : bits % 1013 == 0 ? std::numeric_limits<T>::infinity()
+                                     : T(std::ldexp(digits, exponent));
+      wide[i] = values[i];
+    }
+    return values;
+  }
+
+  static void expect_rounded(const Array<T>& results, const Array<float>& wide, const char* map) {
+    ASSERT_EQ(results.size(), wide.size());
+    for (Index i = 0; i < results.size(); ++i)
+      ASSERT_TRUE(results[i].bits == T(wide[i]).bits || (spec::is_nan(results[i]) && spec::is_nan(wide[i])))
+          << map << " at " << i << ": " << results[i] << " instead of " << wide[i] << " rounded";
+  }
+};
+using ShortFloats = ::testing::Types<f16, bf16>;
+TYPED_TEST_SUITE(ShortFloatScalar, ShortFloats);
+
+TYPED_TEST(ShortFloatScalar, EveryMapIsThatOfFloatRoundedOnce) {
+  const int count = sweep(every_problem, [](const Problem& problem, std::mt19937_64& random) {
+    const Pool pool = problem.pool.by_spec();
+    const Shape shape = problem.shape, output_shape = pool.output_shape(shape);
+    Array<float> wide_x, wide_dx, wide_gy;
+    const Array<TypeParam> x = TestFixture::numbers(shape, random, wide_x),
+                           dx = TestFixture::numbers(shape, random, wide_dx),
+                           gy = TestFixture::numbers(output_shape, random, wide_gy);
+    TestFixture::expect_rounded(forward(pool, x), forward(pool, wide_x), "value");
+    TestFixture::expect_rounded(jvp(pool, x, dx), jvp(pool, wide_x, wide_dx), "JVP");
+    TestFixture::expect_rounded(vjp(pool, x, gy), vjp(pool, wide_x, wide_gy), "VJP");
+  });
+  EXPECT_GE(count, 2000);
 }
 
 TEST(ComplexScalar, SumAndAveragePoolRealAndImaginaryPartsIndependently) {

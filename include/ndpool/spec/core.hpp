@@ -56,7 +56,7 @@ constexpr void forward(const BasicGeometry<Capacity>& geometry, const Reducer& r
                        const View<Y, Capacity>& y, Also also) {
   for_each_position(geometry.output_shape(), [&](const Extents<Capacity>& output) {
     const auto summary = summarise(reducer, WindowAt<Capacity>(geometry, output), x);
-    y[output] = reducer.value(summary);
+    y[output] = static_cast<Y>(reducer.value(summary));
     also(output, summary);
   });
 }

@@ -12,6 +12,7 @@ template <class T, class Direction>
 struct Extreme {
   static_assert(Ordered<T> || Joined<T>, "ndpool: max and min need a scalar with an order or a Join");
   using Scalar = T;
+  using Number = Accumulator<T>;
   ExtremeOptions options = {};
 
   /// The extreme of some taps, the number of the first tap that holds it, and how many hold it. No tap: ties = 0.
@@ -49,13 +50,14 @@ struct Extreme {
   /// Number of the winning tap, -1 if the window is empty.
   constexpr Index winner(const Summary& summary) const requires Ordered<T> { return summary.tap; }
 
-  constexpr T weight(const Summary& summary, const T& x, Index tap) const requires Ordered<T> {
+  constexpr Number weight(const Summary& summary, const T& x, Index tap) const requires Ordered<T> {
     if (options.ties == Ties::all || options.ties == Ties::split)
-      return T(beats(x, summary.value) || beats(summary.value, x) ? 0 : 1);
-    return T(tap == summary.tap ? 1 : 0);
+      return Number(beats(x, summary.value) || beats(summary.value, x) ? 0 : 1);
+    return Number(tap == summary.tap ? 1 : 0);
   }
-  constexpr T scale(const Summary& summary) const requires Ordered<T> {
-    return options.ties == Ties::split ? from_count<T>(summary.ties) : T(1);
+  /// An accumulator, because a short float cannot count to any number of ties.
+  constexpr Number scale(const Summary& summary) const requires Ordered<T> {
+    return options.ties == Ties::split ? from_count<Number>(summary.ties) : Number(1);
   }
 
   constexpr bool rejects_empty_windows() const { return options.empty == Empty::error; }

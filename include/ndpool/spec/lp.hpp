@@ -85,6 +85,7 @@ struct Lp {
 /// p = infinity: max of the magnitudes, with max's ties; an empty window gives 0.
 template <class T>
 struct LargestMagnitude : Max<T> {
+  using typename Max<T>::Number;
   using typename Max<T>::State;
   using typename Max<T>::Summary;
 
@@ -93,8 +94,8 @@ struct LargestMagnitude : Max<T> {
     if (state.ties == 0) state.value = T(0);
     return state;
   }
-  constexpr T weight(const Summary& summary, const T& x, Index tap) const {
-    return sign(x) * Max<T>::weight(summary, magnitude(x), tap);
+  constexpr Number weight(const Summary& summary, const T& x, Index tap) const {
+    return sign(static_cast<Number>(x)) * Max<T>::weight(summary, magnitude(x), tap);
   }
   static constexpr bool has_identity_value() { return true; }
 };

@@ -54,7 +54,7 @@ void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>
   require(check_overlap(x, indices, x_argument));
   for_each_position(geometry.input_shape(), [&](const Shape& cell) { x[cell] = X(0); });
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
-    if (indices[at] >= 0) x[geometry.cell_from_flat(at, indices[at])] = values[at];
+    if (indices[at] >= 0) x[geometry.cell_from_flat(at, indices[at])] = static_cast<X>(values[at]);
   });
 }
 
@@ -76,7 +76,7 @@ void unpool_vjp(const Geometry& geometry, const View<Indices>& indices, const Vi
   number = 0;
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
     const bool placed = indices[at] >= 0 && owner[geometry.cell_from_flat(at, indices[at])] == number;
-    gy[at] = placed ? gx[geometry.cell_from_flat(at, indices[at])] : GY(0);
+    gy[at] = placed ? static_cast<GY>(gx[geometry.cell_from_flat(at, indices[at])]) : GY(0);
     ++number;
   });
 }
