@@ -95,7 +95,7 @@ RowCursor::RowCursor(const Rows& rows, Index row) : rows_(rows) {
   }
 }
 
-void RowCursor::next() {
+void RowCursor::next_plane() {
   for (int v = rows_.vertical_count - 1; v >= 0; --v) {
     const PooledAxis& axis = rows_.vertical[v];
     advance(offset_, 1, axis.stride, false);

@@ -67,9 +67,21 @@ class RowCursor {
   /// Offsets into the arrays: those of input shape by the loops alone, since vertical taps add theirs; those of output
   /// shape by loops and vertical positions.
   const Strides& offset() const { return offset_; }
-  void next();
+  void next() {
+    // Nearly always the next row of the same plane.
+    const int last = rows_.vertical_count - 1;
+    if (last >= 0 && vertical_[last] + 1 < rows_.vertical[last].window.output) {
+      ++vertical_[last];
+      offset_.out += rows_.vertical[last].stride.out;
+      offset_.tangent_out += rows_.vertical[last].stride.tangent_out;
+    } else {
+      next_plane();
+    }
+  }
 
  private:
+  void next_plane();
+
   const Rows& rows_;
   Strides offset_;
   Index loop_[max_rank];

@@ -124,6 +124,8 @@ struct Axis {
       const Index length = adaptive_end(input, output, output_position) - begin;
       return {begin, length, 1, 0, length, 0};
     }
+    if (begin >= 0 && begin < input && kernel - 1 <= detail::floor_divide(input - 1 - begin, dilation))
+      return {begin, kernel, dilation, 0, kernel, 0};  // nearly all windows: every tap on the input
     // Taps stay on the dilation grid: the start is stepped into the input, never clamped to its edge.
     const Index first_tap = begin < 0 ? detail::ceil_divide(-begin, dilation) : 0;
     const Index real_end = detail::smaller(kernel, detail::floor_divide(input - 1 - begin, dilation) + 1);

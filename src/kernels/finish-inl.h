@@ -53,18 +53,6 @@ class Divisors {
   Index vertical() const { return vertical_taps_; }
   Index horizontal(Index output) const { return counted(axis_.taps(output)); }
 
-  /// True if all outputs of the row are divided by the same number.
-  bool is_uniform() const {
-    if (given()) return true;
-    if (axis_.adaptive) return axis_.output == 1;
-    if (average_.count_include_pad) {  // only the overhang of ceil mode does not count
-      const Taps last = axis_.taps(axis_.output - 1);
-      return last.count + last.padded == axis_.kernel;
-    }
-    const Range full = axis_.full_outputs();
-    return full.begin == 0 && full.end == axis_.output;
-  }
-
   /// The first output behind `output` that may have another divisor.
   Index end_of_run(Index output) const {
     if (given()) return axis_.output;
@@ -81,6 +69,18 @@ class Divisors {
   const AverageOptions& average_;
   Index vertical_taps_ = 1;
 };
+
+/// True if all outputs of a row are divided by the same number.
+inline bool has_one_divisor(const Axis& axis, const AverageOptions& average) {
+  if (average.divisor != AverageOptions::no_divisor) return true;
+  if (axis.adaptive) return axis.output == 1;
+  if (average.count_include_pad) {  // only the overhang of ceil mode does not count
+    const Taps last = axis.taps(axis.output - 1);
+    return last.count + last.padded == axis.kernel;
+  }
+  const Range full = axis.full_outputs();
+  return full.begin == 0 && full.end == axis.output;
+}
 
 /// Writes the lanes of one output pixel, or of a run of pixels that have the same divisor.
 template <class T>
@@ -137,7 +137,7 @@ class Output {
   }
 
   template <class A, class Finish>
-  void write_with(const A* values, Index step, Index begin, Index end, Finish finish) {
+  HWY_NOINLINE void write_with(const A* values, Index step, Index begin, Index end, Finish finish) {
     const Index inner = rows_.inner.extent;
     if (rows_.out_is_packed() && step == 1) {
       NDPOOL_INDEPENDENT

@@ -1,4 +1,6 @@
 // Values of all pools with kernels, compiled once for every instruction set.
+#include <cmath>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -46,16 +48,17 @@ struct NoFused {
 
 #if HWY_TARGET != HWY_SCALAR
 /// Makes rows in registers where the window is small enough for that.
-template <class T, class Op>
+template <class T, Combine kind>
 class Fused {
  public:
   Fused(const Job& job, const T* divisor_row) : job_(job), divisor_row_(divisor_row), axis_(job.rows.horizontal.window) {
     if (!job.rows.in_is_packed() || !job.rows.out_is_packed()) return;
-    const bool divides = Op::is_sum && job.choice.averages;
+    const bool divides = kind == Combine::sum && job.choice.averages;
     if (divides && !std::is_floating_point_v<T>) return;
-    rows_ = FusedRow<D, Op>::can_make(job.rows);
-    lanes_ = !rows_ && FusedLanes<D, Op>::can_make(job.rows);
+    rows_ = FusedRow<D, kind>::can_make(job.rows);
+    lanes_ = !rows_ && FusedLanes<D, kind>::can_make(job.rows);
     stream_ = (rows_ || lanes_) && should_stream<T>(job.rows);
+    has_one_divisor_ = divides && has_one_divisor(axis_, job.choice.average);
   }
   ~Fused() {
     if (stream_) hwy::FlushStream();
@@ -64,27 +67,28 @@ class Fused {
 
   /// False if this row needs the careful path.
   bool operator()(const RowCursor& cursor) {
-    Columns<D, Op> columns;
-    if (!gather_rows<D, Op>(job_.rows, cursor, static_cast<const T*>(job_.in) + cursor.offset().in, columns)) return false;
+    Columns<D, kind> columns;
+    if (!gather_rows<D, kind>(job_.rows, cursor, static_cast<const T*>(job_.in) + cursor.offset().in, columns)) return false;
     T* out = static_cast<T*>(job_.out) + cursor.offset().out;
-    if constexpr (Op::is_sum && std::is_floating_point_v<T>)
+    if constexpr (kind == Combine::sum && std::is_floating_point_v<T>)
       if (job_.choice.averages) {
         const Divisors divisors(job_.rows, job_.choice.average, cursor);
-        if (divisors.is_uniform()) {
-          const Index divisor = divisors.of_output(0);
-          const V by = hn::Set(D(), static_cast<T>(divisor));
-          // The reciprocal of a power of two is exact, so multiplying by it is dividing.
-          if (divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(divisor))) {
-            const V times = hn::Set(D(), T(1) / static_cast<T>(divisor));
-            return make(columns, out, [times](V v, Index) HWY_ATTR { return hn::Mul(v, times); });
-          }
-          return make(columns, out, [by](V v, Index) HWY_ATTR { return hn::Div(v, by); });
+        const bool uniform = has_one_divisor_;
+        if (!uniform && divisor_row_ == nullptr) return false;
+        const T by = static_cast<T>(uniform ? divisors.of_output(0) : divisors.vertical());
+        // The reciprocal of a power of two is exact, so multiplying by it is dividing.
+        int exponent = 0;
+        if (uniform && std::frexp(by, &exponent) == T(0.5)) {
+          const V times = hn::Set(D(), T(1) / by);
+          return make(columns, out, [times](V v, Index) HWY_ATTR { return hn::Mul(v, times); });
         }
-        if (divisor_row_ == nullptr) return false;
-        const V vertical = hn::Set(D(), static_cast<T>(divisors.vertical()));
-        const T* divisor_row = divisor_row_;
-        return make(columns, out, [vertical, divisor_row](V v, Index output) HWY_ATTR {
-          return hn::Div(v, hn::Mul(vertical, hn::LoadU(D(), divisor_row + output)));
+        const V vertical = hn::Set(D(), by);
+        HWY_ALIGN T ones[hn::MaxLanes(D())];
+        std::fill_n(ones, hn::MaxLanes(D()), T(1));
+        const T* horizontal = uniform ? ones : divisor_row_;
+        const Index step = uniform ? 0 : 1;
+        return make(columns, out, [vertical, horizontal, step](V v, Index output) HWY_ATTR {
+          return hn::Div(v, hn::Mul(vertical, hn::LoadU(D(), horizontal + step * output)));
         });
       }
     return make(columns, out, [](V v, Index) HWY_ATTR { return v; });
@@ -95,15 +99,15 @@ class Fused {
   using V = hn::Vec<D>;
 
   template <class Finish>
-  HWY_INLINE bool make(Columns<D, Op>& columns, T* out, const Finish& finish) {
-    if (rows_) return FusedRow<D, Op>::make(axis_, columns, out, stream_, finish);
-    return FusedLanes<D, Op>::make(job_.rows, columns, out, stream_, finish);
+  HWY_INLINE bool make(Columns<D, kind>& columns, T* out, const Finish& finish) {
+    if (rows_) return FusedRow<D, kind>::make(axis_, columns, out, stream_, finish);
+    return FusedLanes<D, kind>::make(job_.rows, columns, out, stream_, finish);
   }
 
   const Job& job_;
   const T* divisor_row_;
   const Axis& axis_;
-  bool rows_ = false, lanes_ = false, stream_ = false;
+  bool rows_ = false, lanes_ = false, stream_ = false, has_one_divisor_ = false;
 };
 #endif
 
@@ -115,7 +119,7 @@ void forward_rows(const Job& job) {
   const T* divisor_row = nullptr;
   if constexpr (Op::is_sum && std::is_floating_point_v<T>) divisor_row = make_divisor_row<T>(job, cursor);
 #if HWY_TARGET != HWY_SCALAR
-  std::conditional_t<std::is_same_v<T, A>, Fused<T, Op>, NoFused> fused(job, divisor_row);
+  std::conditional_t<std::is_same_v<T, A>, Fused<T, Op::kind>, NoFused> fused(job, divisor_row);
 #else
   NoFused fused(job, divisor_row);
 #endif

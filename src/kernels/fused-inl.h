@@ -26,55 +26,79 @@ namespace hn = hwy::HWY_NAMESPACE;
 inline constexpr int most_fused_rows = 16;
 
 /// The rows of one window, and what was seen of them.
-template <class D, class Op>
+template <class D, Combine kind>
 class Columns {
  public:
   using T = hn::TFromD<D>;
   using V = hn::Vec<D>;
 
   HWY_INLINE Columns() : seen_(hn::Zero(D())) {}
+  /// The first rows alone, so that they and what was seen can live in registers.
+  template <int R>
+  HWY_INLINE Columns<D, kind> first_rows() const {
+    Columns copy;
+    for (int r = 0; r < (R == 0 ? count : R); ++r) copy.rows[r] = rows[r];
+    copy.count = count;
+    return copy;
+  }
 
   const T* rows[most_fused_rows];
   int count = 0;
 
   static HWY_INLINE V combine(V a, V b) {
-    if constexpr (Op::is_sum)
+    if constexpr (kind == Combine::sum)
       return hn::Add(a, b);
-    else if constexpr (Op::is_max)
+    else if constexpr (kind == Combine::max)
       return hn::Max(a, b);
     else
       return hn::Min(a, b);
   }
   /// What changes no number; rows with NaNs, which a policy could ask to lose to it, do not come to an end here.
-  static HWY_INLINE V identity() { return hn::Set(D(), Combiner<Op::kind, Nan::propagate, T>::identity()); }
+  static HWY_INLINE V identity() { return hn::Set(D(), Combiner<kind, Nan::propagate, T>::identity()); }
 
-  /// The columns from an element of the row on. `R` is the number of rows, or 0 for any.
+  /// The columns from an element of the row on. `R` is the number of rows, or 0 for four and more.
   template <int R>
   HWY_INLINE V at(Index element) {
-    const V first = load(0, element);
-    if constexpr (R == 1) return first;
-    if constexpr (R == 2) return combine(first, load(1, element));
-    if constexpr (R == 3) return combine(combine(first, load(1, element)), load(2, element));
-    if constexpr (R == 4)
-      return combine(combine(first, load(1, element)), combine(load(2, element), load(3, element)));
-    V all = first;
-    for (int r = 1; r < count; ++r) all = combine(all, load(r, element));
+    const V a = load(0, element);
+    if constexpr (R == 1) {
+      watch(a);
+      return a;
+    }
+    const V b = load(1, element);
+    if constexpr (R == 2) {
+      watch(hn::Add(a, b));
+      return combine(a, b);
+    }
+    const V c = load(2, element);
+    if constexpr (R == 3) {
+      watch(hn::Add(hn::Add(a, b), c));
+      return combine(combine(a, b), c);
+    }
+    const V d = load(3, element);
+    V all = combine(combine(a, b), combine(c, d));
+    V sum = hn::Add(hn::Add(a, b), hn::Add(c, d));
+    for (int r = 4; r < count; ++r) {
+      const V v = load(r, element);
+      all = combine(all, v);
+      sum = hn::Add(sum, v);
+    }
+    watch(sum);
     return all;
   }
 
   bool saw_nan() const {
     if constexpr (!watches) return false;
-    return !hn::AllTrue(D(), hn::Eq(seen_, seen_));
+    return !hn::AllFalse(D(), hn::MaskFromVec(seen_));
   }
 
  private:
-  static constexpr bool watches = std::is_floating_point_v<T> && !Op::is_sum;
+  static constexpr bool watches = std::is_floating_point_v<T> && kind != Combine::sum;
 
-  HWY_INLINE V load(int row, Index element) {
-    const V v = hn::LoadU(D(), rows[row] + element);
-    // Infinities of both signs add up to NaN as well; that only costs time.
-    if constexpr (watches) seen_ = hn::Add(seen_, v);
-    return v;
+  HWY_INLINE V load(int row, Index element) const { return hn::LoadU(D(), rows[row] + element); }
+
+  /// Remembers a NaN. Infinities of both signs add up to one as well; that only costs time.
+  HWY_INLINE void watch(V sum) {
+    if constexpr (watches) seen_ = hn::Or(seen_, hn::VecFromMask(D(), hn::Ne(sum, sum)));
   }
 
   V seen_;
@@ -97,7 +121,7 @@ HWY_INLINE V slide(D d, V high, V low) {
 }
 
 /// Makes output rows of channels-first windows: two or three taps, stride 1 or 2.
-template <class D, class Op>
+template <class D, Combine kind>
 class FusedRow {
  public:
   using T = hn::TFromD<D>;
@@ -117,19 +141,20 @@ class FusedRow {
   /// One output row. `finish(vector, output)` is what is stored. False if there was a NaN: then what was written is
   /// not to be used.
   template <class Finish>
-  static HWY_INLINE bool make(const Axis& axis, Columns<D, Op>& columns, T* out, bool stream, const Finish& finish) {
+  static HWY_INLINE bool make(const Axis& axis, Columns<D, kind>& columns, T* out, bool stream, const Finish& finish) {
     switch (columns.count) {
       case 1: return with_rows<1>(axis, columns, out, stream, finish);
       case 2: return with_rows<2>(axis, columns, out, stream, finish);
       case 3: return with_rows<3>(axis, columns, out, stream, finish);
-      case 4: return with_rows<4>(axis, columns, out, stream, finish);
       default: return with_rows<0>(axis, columns, out, stream, finish);
     }
   }
 
  private:
   template <int R, class Finish>
-  static bool with_rows(const Axis& axis, Columns<D, Op>& columns, T* out, bool stream, const Finish& finish) {
+  static bool with_rows(const Axis& window, const Columns<D, kind>& all_columns, T* out, bool stream, const Finish& finish) {
+    const Axis axis = window;
+    Columns<D, kind> columns = all_columns.template first_rows<R>();
     const Store<Finish> store{out, stream && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(T)) == 0, finish};
     if (axis.stride == 2) {
       if (axis.kernel == 2)
@@ -165,12 +190,12 @@ class FusedRow {
     }
   };
 
-  static HWY_INLINE V combine(V a, V b) { return Columns<D, Op>::combine(a, b); }
+  static HWY_INLINE V combine(V a, V b) { return Columns<D, kind>::combine(a, b); }
 
   /// Columns from `element` on, which may be one outside the row on either side.
   template <int R>
-  static HWY_INLINE V near_edge(Columns<D, Op>& columns, Index element, Index length) {
-    const V identity = Columns<D, Op>::identity();
+  static HWY_INLINE V near_edge(Columns<D, kind>& columns, Index element, Index length) {
+    const V identity = Columns<D, kind>::identity();
     if (element < 0) return slide<static_cast<int>(lanes - 1)>(D(), columns.template at<R>(0), identity);
     if (element + lanes > length) return slide<1>(D(), identity, columns.template at<R>(length - lanes));
     return columns.template at<R>(element);
@@ -178,13 +203,13 @@ class FusedRow {
 
   /// Stride 1: an output is made of its column and its neighbours'.
   template <int R, int kernel, int lo, class Store>
-  static HWY_INLINE void every(const Axis& axis, Columns<D, Op>& columns, const Store& store) {
+  static HWY_INLINE void every(const Axis& axis, Columns<D, kind>& columns, const Store& store) {
     const D d;
     const Index length = axis.input, outputs = axis.output;
     constexpr int last = static_cast<int>(lanes) - 1;
     Index output = 0;
     if (2 * lanes <= length) {
-      V before = Columns<D, Op>::identity(), here = columns.template at<R>(0);
+      V before = Columns<D, kind>::identity(), here = columns.template at<R>(0);
       for (; output + 2 * lanes <= length && output + lanes <= outputs; output += lanes) {
         const V next = columns.template at<R>(output + lanes);
         V v = lo == 1 ? slide<last>(d, here, before) : here;
@@ -211,12 +236,12 @@ class FusedRow {
 
   /// Stride 2: an output is made of an even and an odd column, and of a neighbour on one side.
   template <int R, int kernel, int lo, class Store>
-  static HWY_INLINE void every_second(const Axis& axis, Columns<D, Op>& columns, const Store& store) {
+  static HWY_INLINE void every_second(const Axis& axis, Columns<D, kind>& columns, const Store& store) {
     const D d;
     const Index length = axis.input, outputs = axis.output;
     constexpr int last = static_cast<int>(lanes) - 1;
     Index output = 0;
-    V odd_before = Columns<D, Op>::identity();
+    V odd_before = Columns<D, kind>::identity();
     if constexpr (kernel == 3 && lo == 0) {
       V low = columns.template at<R>(0);
       for (; 2 * output + 3 * lanes <= length && output + lanes <= outputs; output += lanes) {
@@ -250,7 +275,7 @@ class FusedRow {
         const V behind = near_edge<R>(columns, from + 1 + lanes, length);
         store(combine(combine(even, odd), hn::ConcatOdd(d, behind, columns.template at<R>(from + 1))), output);
       } else {
-        V left = slide<last>(d, odd, Columns<D, Op>::identity());
+        V left = slide<last>(d, odd, Columns<D, kind>::identity());
         if (from > 0) left = hn::ConcatEven(d, columns.template at<R>(from - 1 + lanes), columns.template at<R>(from - 1));
         store(combine(combine(left, even), odd), output);
       }
@@ -260,77 +285,83 @@ class FusedRow {
 };
 
 /// Makes output rows whose lanes behind the last pooled axis fill vectors: columns slide along the row.
-template <class D, class Op>
+template <class D, Combine kind>
 class FusedLanes {
  public:
   using T = hn::TFromD<D>;
   using V = hn::Vec<D>;
   static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
 
+  static constexpr int vectors = 2;  ///< a cache line at a time
+
   static bool can_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
-    return !axis.adaptive && axis.kernel <= 4 && rows.inner.extent >= lanes;
+    return !axis.adaptive && axis.kernel <= 3 && rows.inner.extent >= vectors * lanes;
   }
 
   template <class Finish>
-  static HWY_INLINE bool make(const Rows& rows, Columns<D, Op>& columns, T* out, bool stream, const Finish& finish) {
+  static HWY_INLINE bool make(const Rows& rows, Columns<D, kind>& columns, T* out, bool stream, const Finish& finish) {
     switch (columns.count) {
       case 1: return with_rows<1>(rows, columns, out, stream, finish);
       case 2: return with_rows<2>(rows, columns, out, stream, finish);
       case 3: return with_rows<3>(rows, columns, out, stream, finish);
-      case 4: return with_rows<4>(rows, columns, out, stream, finish);
       default: return with_rows<0>(rows, columns, out, stream, finish);
     }
   }
 
  private:
   template <int R, class Finish>
-  static bool with_rows(const Rows& rows, Columns<D, Op>& columns, T* out, bool stream, const Finish& finish) {
+  static bool with_rows(const Rows& rows, const Columns<D, kind>& all_columns, T* out, bool stream, const Finish& finish) {
     const Index inner = rows.inner.extent;
+    Columns<D, kind> columns = all_columns.template first_rows<R>();
     const bool streams = stream && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(T)) == 0 && inner % lanes == 0;
-    Index lane = 0;
-    for (; lane + 2 * lanes <= inner; lane += 2 * lanes) with_kernel<R, 2>(rows, columns, out, lane, streams, finish);
-    for (; lane < inner; lane += lanes)
-      with_kernel<R, 1>(rows, columns, out, std::min(lane, inner - lanes), streams, finish);
+    for (Index lane = 0; lane < inner; lane += vectors * lanes) {
+      const Index from = std::min(lane, inner - vectors * lanes);
+      const Axis& axis = rows.horizontal.window;
+      const Index kept = axis.dilation == 1 ? axis.kernel - axis.stride : 0;
+      if (axis.kernel == 3) {
+        if (kept == 2)
+          along<R, 3, 2>(rows, columns, out, from, streams, finish);
+        else if (kept == 1)
+          along<R, 3, 1>(rows, columns, out, from, streams, finish);
+        else
+          along<R, 3, 0>(rows, columns, out, from, streams, finish);
+      } else if (axis.kernel == 2) {
+        if (kept == 1)
+          along<R, 2, 1>(rows, columns, out, from, streams, finish);
+        else
+          along<R, 2, 0>(rows, columns, out, from, streams, finish);
+      } else {
+        along<R, 1, 0>(rows, columns, out, from, streams, finish);
+      }
+    }
     return !columns.saw_nan();
   }
 
-  template <int R, int vectors, class Finish>
-  static HWY_INLINE void with_kernel(const Rows& rows, Columns<D, Op>& columns, T* out, Index lane, bool stream,
-                                     const Finish& finish) {
-    switch (rows.horizontal.window.kernel) {
-      case 1: return along<R, vectors, 1>(rows, columns, out, lane, stream, finish);
-      case 2: return along<R, vectors, 2>(rows, columns, out, lane, stream, finish);
-      case 3: return along<R, vectors, 3>(rows, columns, out, lane, stream, finish);
-      default: return along<R, vectors, 4>(rows, columns, out, lane, stream, finish);
-    }
-  }
-
-  template <int R, int vectors, int kernel, class Finish>
-  static HWY_INLINE void along(const Rows& rows, Columns<D, Op>& columns, T* out, Index lane, bool stream,
+  /// The last `kept` taps of a window are the first ones of the next.
+  template <int R, int kernel, int kept, class Finish>
+  static HWY_INLINE void along(const Rows& rows, Columns<D, kind>& columns, T* out, Index lane, bool stream,
                                const Finish& finish) {
     const D d;
     const Axis axis = rows.horizontal.window;
     const Index inner = rows.inner.extent;
     V taps[kernel][vectors];
-    const bool slides = axis.dilation == 1 && axis.stride < kernel;
+    const auto fill = [&](int t, Index pixel) HWY_ATTR {
+      const bool outside = pixel < 0 || pixel >= axis.input;
+      for (int v = 0; v < vectors; ++v)
+        taps[t][v] = outside ? Columns<D, kind>::identity()
+                             : columns.template at<R>(pixel * inner + lane + v * lanes);
+    };
+    for (int t = 0; t < kept; ++t) fill(kernel - kept + t, axis.start(0) + t * axis.dilation);
     for (Index output = 0; output < axis.output; ++output) {
-      const Index start = axis.start(output);
-      const int kept = slides && output > 0 ? kernel - static_cast<int>(axis.stride) : 0;
+      const Index start = output * axis.stride - axis.lo;
       for (int t = 0; t < kept; ++t)
-        for (int v = 0; v < vectors; ++v) taps[t][v] = taps[t + axis.stride][v];
-      for (int t = kept; t < kernel; ++t) {
-        const Index pixel = start + t * axis.dilation;
-        for (int v = 0; v < vectors; ++v)
-          taps[t][v] = pixel < 0 || pixel >= axis.input
-                           ? Columns<D, Op>::identity()
-                           : columns.template at<R>(pixel * inner + lane + v * lanes);
-      }
+        for (int v = 0; v < vectors; ++v) taps[t][v] = taps[t + kernel - kept][v];
+      for (int t = kept; t < kernel; ++t) fill(t, start + t * axis.dilation);
       for (int v = 0; v < vectors; ++v) {
         V all = taps[0][v];
         if constexpr (kernel == 2) all = combine(all, taps[1][v]);
         if constexpr (kernel == 3) all = combine(combine(all, taps[1][v]), taps[2][v]);
-        if constexpr (kernel == 4) all = combine(combine(all, taps[1][v]), combine(taps[2][v], taps[3][v]));
         all = finish(all, output);
         T* to = out + output * inner + lane + v * lanes;
         if (stream)
@@ -341,30 +372,30 @@ class FusedLanes {
     }
   }
 
-  static HWY_INLINE V combine(V a, V b) { return Columns<D, Op>::combine(a, b); }
+  static HWY_INLINE V combine(V a, V b) { return Columns<D, kind>::combine(a, b); }
 };
 
 /// The input rows of an output row, if their combination in registers is the spec's: of up to four rows of one axis, of
 /// more or of several axes for max and min, whose combines may come in any order. Padded taps can be left out where that
 /// does not move the split.
-template <class D, class Op>
+template <class D, Combine kind>
 HWY_INLINE bool gather_rows(const Rows& rows, const RowCursor& cursor, const hn::TFromD<D>* base,
-                            Columns<D, Op>& columns) {
+                            Columns<D, kind>& columns) {
   columns.rows[0] = base;
-  columns.count = 1;
+  Index count = 1;
   for (int v = 0; v < rows.vertical_count; ++v) {
     const PooledAxis& axis = rows.vertical[v];
     const Taps taps = axis.window.taps(cursor.vertical_position(v));
-    if (Op::is_sum && (taps.count * columns.count > 4 || (taps.count != taps.length && taps.length > 3))) return false;
-    if (Op::is_sum && columns.count == 3) return false;
-    if (taps.count * columns.count > most_fused_rows) return false;
-    const int before = columns.count;
-    for (int r = 0; r < before; ++r) columns.rows[r] += taps.first * axis.stride.in;
-    for (int t = 1; t < static_cast<int>(taps.count); ++t)
-      for (int r = 0; r < before; ++r)
-        columns.rows[t * before + r] = columns.rows[r] + t * taps.step * axis.stride.in;
-    columns.count = before * static_cast<int>(taps.count);
+    if (kind == Combine::sum &&
+        (taps.count * count > 4 || count == 3 || (taps.count != taps.length && taps.length > 3)))
+      return false;
+    if (taps.count * count > most_fused_rows) return false;
+    const Index step = taps.step * axis.stride.in;
+    for (Index r = 0; r < count; ++r) columns.rows[r] += taps.first * axis.stride.in;
+    for (Index t = count; t < taps.count * count; ++t) columns.rows[t] = columns.rows[t - count] + step;
+    count *= taps.count;
   }
+  columns.count = static_cast<int>(count);
   return true;
 }
 

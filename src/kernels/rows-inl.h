@@ -101,7 +101,7 @@ class RowFold {
     for (; begin != end; ++begin) *begin = Op::identity();
   }
 
-  static void combine(const A* a, const A* b, A* out, Index count) {
+  static HWY_NOINLINE void combine(const A* a, const A* b, A* out, Index count) {
     NDPOOL_INDEPENDENT
     for (Index i = 0; i < count; ++i) out[i] = Op::combine(a[i], b[i]);
   }
@@ -139,7 +139,7 @@ class RowFold {
                  [&](Index cell) { return fold_vertical(axis - 1, base + cell * vertical.stride.in, nullptr); });
   }
 
-  void sweep(const T* row, Index stride, Index count, A* out) {
+  HWY_NOINLINE void sweep(const T* row, Index stride, Index count, A* out) {
     const T *second = row + stride, *third = second + stride, *fourth = third + stride;
     const auto at = [](const T* from, Index i) { return static_cast<A>(from[i]); };
     const Index length = length_;  // bytes may alias anything, even the members of this object
@@ -159,7 +159,7 @@ class RowFold {
   }
 
   /// The wanted columns of one input row as accumulators: in place if they can be read so.
-  const A* load(const T* row, A* destination) {
+  HWY_NOINLINE const A* load(const T* row, A* destination) {
     row += first_column_ * rows_.horizontal.stride.in;
     if constexpr (std::is_same_v<T, A>)
       if (in_is_packed_) return row;
@@ -195,7 +195,7 @@ class RowFold {
 
   // ---- along ----
 
-  Folded fold_bins(const T* base, Index begin, Index end) {
+  HWY_NOINLINE Folded fold_bins(const T* base, Index begin, Index end) {
     const Index first = axis_.taps(begin).first;
     const Taps last = axis_.taps(end - 1);
     const A* columns = across(base, first, last.first + last.count);
@@ -218,10 +218,10 @@ class RowFold {
     A* out = destination_ != nullptr ? destination_ : slot(used_++);
     if (axis_.stride == 1) {
       few_taps<1>(columns, out, outputs * inner_);
-    } else if (inner_ == 1 && axis_.stride <= 4) {
-      if (axis_.stride == 2) few_taps<2>(columns, out, outputs);
-      if (axis_.stride == 3) few_taps<3>(columns, out, outputs);
-      if (axis_.stride == 4) few_taps<4>(columns, out, outputs);
+    } else if (inner_ == 1 && axis_.stride == 2) {
+      few_taps<2>(columns, out, outputs);
+    } else if (inner_ == 1 && axis_.stride == 4) {
+      few_taps<4>(columns, out, outputs);
     } else {
       for (Index output = 0; output < outputs; ++output)
         few_taps<1>(columns + output * axis_.stride * inner_, out + output * inner_, inner_);
@@ -231,7 +231,7 @@ class RowFold {
 
   /// Two to four taps straight from the row.
   template <Index stride>
-  void few_taps(const A* columns, A* out, Index count) {
+  HWY_NOINLINE void few_taps(const A* columns, A* out, Index count) {
 #if HWY_TARGET != HWY_SCALAR
     // Compilers do not see that short elements with stride 2 are the even and odd lanes of two vectors.
     if constexpr (stride == 2 && (sizeof(A) < 4 || Op::is_sum))
@@ -293,7 +293,7 @@ class RowFold {
 
   /// Many taps: blocks of 1, 2, 4, ... taps from every position on. The kernel is a sum of powers of two, the largest
   /// in front; the smaller ones are gathered from the back, so that each combine is the one of the spec's split.
-  const A* double_up(const A* blocks, Index total) {
+  HWY_NOINLINE const A* double_up(const A* blocks, Index total) {
     const Index shift = axis_.dilation * inner_, count = total - (axis_.kernel - 1) * shift;
     A* doubled = slot(used_++);
     A* rest = slot(used_++);
