@@ -115,11 +115,17 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
   if (!is_modest(row_pixels(*rows), rows->inner.extent) || is_mostly_padding(geometry)) return nullptr;
   if (static_cast<std::size_t>(scratch_rows(*rows)) * scratch_row_bytes(*rows) > most_scratch) return nullptr;
-  return std::shared_ptr<const KernelPlan>(new KernelPlan(kind, choice, std::move(rows)));
+  std::shared_ptr<KernelPlan> plan(new KernelPlan(kind, choice, std::move(rows)));
+  if (const PackedPlanes packed = make_packed_planes(*plan->rows_, traits_of(kind).size); packed.planes > 0)
+    plan->packed_ = std::make_unique<const PackedPlanes>(packed);
+  return plan;
 }
 
 std::size_t KernelPlan::scratch_bytes() const {
-  const std::size_t rows = static_cast<std::size_t>(scratch_rows(*rows_)) * scratch_row_bytes(*rows_);
+  std::size_t rows = static_cast<std::size_t>(scratch_rows(*rows_)) * scratch_row_bytes(*rows_);
+  if (packed_ != nullptr)
+    rows = std::max(rows, packed_->bytes + static_cast<std::size_t>(scratch_rows(packed_->rows)) *
+                                               scratch_row_bytes(packed_->rows));
   return has_winners() || has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
 }
 
@@ -166,8 +172,9 @@ bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRow
 
 bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
   const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
-  return run(1, scratch_bytes(), watch, [&](Index begin, Index end, void* scratch) {
-    kernel({*rows_, choice_, in, out, begin, end, scratch});
+  const Index unit = packed_ == nullptr ? 1 : packed_->planes * rows_->rows_per_plane;
+  return run(unit, scratch_bytes(), watch, [&](Index begin, Index end, void* scratch) {
+    kernel({*rows_, choice_, in, out, begin, end, scratch, packed_.get()});
   });
 }
 
@@ -202,7 +209,7 @@ bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, 
   const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(Combine::sum)];
   const Rows tangents = rows_->of_tangents();
   return run(1, scratch_bytes(), watch, [&](Index begin, Index end, void* scratch) {
-    kernel({tangents, choice_, tangent_in, tangent_out, begin, end, scratch});
+    kernel({tangents, choice_, tangent_in, tangent_out, begin, end, scratch, nullptr});
   });
 }
 

@@ -67,6 +67,45 @@ Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides
   return rows;
 }
 
+PackedPlanes make_packed_planes(const Rows& rows, std::size_t size) {
+  constexpr Index most_cells = 1024;
+  constexpr std::size_t line = 64, vector = 32;
+  const Axis& axis = rows.horizontal.window;
+  PackedPlanes packed;
+  const Index planes = rows.row_count / rows.rows_per_plane;
+  if (size < 2 || rows.inner.extent != 1 || planes < 4) return packed;
+  // Rows that fill vectors are as well off by themselves, unless they are folded to a single output.
+  if (axis.output >= static_cast<Index>(2 * vector / size)) return packed;
+
+  const Index side_by_side = static_cast<Index>(line / size);
+  Index cells = axis.input, outputs = axis.output, taps = axis.kernel;
+  if (rows.horizontal.stride.in != 1 || rows.horizontal.stride.out != 1 || cells > most_cells) return packed;
+  packed.rows.horizontal = rows.horizontal;
+  packed.rows.horizontal.stride = {side_by_side, side_by_side, side_by_side, side_by_side};
+  for (int v = rows.vertical_count - 1; v >= 0; --v) {
+    PooledAxis& vertical = packed.rows.vertical[v];
+    vertical = rows.vertical[v];
+    if (vertical.stride.in != cells || vertical.stride.out != outputs) return packed;
+    vertical.stride = {cells * side_by_side, outputs * side_by_side, cells * side_by_side, outputs * side_by_side};
+    if (vertical.window.input > most_cells || vertical.window.output > most_cells) return packed;
+    cells *= vertical.window.input;
+    outputs *= vertical.window.output;
+    if (cells > most_cells || outputs > most_cells) return packed;
+    taps *= vertical.window.kernel;
+  }
+  // Windows are folded tap by tap, which is only cheap while cells are seen a few times.
+  if (taps * outputs > 16 * cells) return packed;
+  packed.rows.vertical_count = rows.vertical_count;
+  packed.rows.inner = {side_by_side, {1, 1, 1, 1}};
+  packed.rows.row_count = packed.rows.rows_per_plane = rows.rows_per_plane;
+  packed.rows.tap_count = rows.tap_count;
+  packed.planes = side_by_side;
+  packed.cells = cells;
+  packed.outputs = outputs;
+  packed.bytes = (static_cast<std::size_t>((cells + outputs) * side_by_side) * size + line - 1) / line * line;
+  return packed;
+}
+
 Rows Rows::of_tangents() const {
   Rows tangents = *this;
   const auto exchange = [](Strides& stride) {
@@ -103,6 +142,10 @@ void RowCursor::next_plane() {
     advance(offset_, -vertical_[v], axis.stride, false);
     vertical_[v] = 0;
   }
+  next_loop();
+}
+
+void RowCursor::next_loop() {
   for (int i = rows_.loop_count - 1; i >= 0; --i) {
     const LoopAxis& axis = rows_.loops[i];
     advance(offset_, 1, axis.stride, true);

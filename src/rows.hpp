@@ -55,6 +55,19 @@ struct Rows {
   }
 };
 
+/// Planes that are pooled side by side: their cells become the lanes behind the last pooled axis.
+inline constexpr Index most_planes = 64;
+struct PackedPlanes {
+  Rows rows;  ///< of one group, with the planes as lanes
+  Index planes = 0;
+  Index cells = 0;
+  Index outputs = 0;
+  std::size_t bytes = 0;  ///< of the packed input and output
+};
+
+/// How planes of elements of `size` bytes are packed; none (planes = 0) where that does not pay.
+PackedPlanes make_packed_planes(const Rows& rows, std::size_t size);
+
 Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides);
 
 /// Where a row stands: its loop and vertical positions, and the offsets they add up to. Steps from row to row without
@@ -78,6 +91,8 @@ class RowCursor {
       next_plane();
     }
   }
+  /// To the same row of the next plane.
+  void next_loop();
 
  private:
   void next_plane();

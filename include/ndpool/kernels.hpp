@@ -71,6 +71,7 @@ struct Watch {
 };
 
 struct Rows;
+struct PackedPlanes;
 enum class WinnerUse : unsigned char;
 
 /// A pool prepared for one shape and set of strides. Immutable, so threads may share it; running it allocates nothing
@@ -120,6 +121,7 @@ class KernelPlan {
   ScalarKind kind_;
   KernelChoice choice_;
   std::unique_ptr<const Rows> rows_;
+  std::unique_ptr<const PackedPlanes> packed_;  ///< null where planes are pooled one by one
 };
 
 /// Names of the instruction sets this machine can run kernels for, best first. The environment variable

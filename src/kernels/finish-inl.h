@@ -105,7 +105,7 @@ class Output {
     if (!job_.choice.averages) return write(values, step, begin, end);
     const Rounding rounding = job_.choice.average.rounding;
     if constexpr (std::is_floating_point_v<T>) {
-      if (divisor_row_ != nullptr && step == 1) return write_divided(values, begin, end);
+      if (divisor_row_ != nullptr && step == 1 && rows_.inner.extent == 1) return write_divided(values, begin, end);
       write_averages(values, step, begin, end, [](T sum, Index divisor) { return sum / static_cast<T>(divisor); });
     } else if (rounding == Rounding::half_even)
       write_averages(values, step, begin, end, Nearest{});

@@ -7,6 +7,7 @@
 // must come after foreach_target.h
 #include "kernels/finish-inl.h"
 #include "kernels/fused-inl.h"
+#include "kernels/packed-inl.h"
 #include "kernels/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -14,12 +15,12 @@ namespace ndpool {
 namespace HWY_NAMESPACE {
 
 /// Horizontal counts as floats in the last row of the scratch; null where divisors are given, do not fit there, or the
-/// output is not one packed row of single lanes.
+/// output row is not packed.
 template <class T>
 const T* make_divisor_row(const Job& job, const RowCursor& cursor) {
   const Axis& axis = job.rows.horizontal.window;
   if (!job.choice.averages || job.choice.average.divisor != AverageOptions::no_divisor) return nullptr;
-  if (job.rows.inner.extent != 1 || !job.rows.out_is_packed() || strip_outputs(job.rows) < axis.output) return nullptr;
+  if (!job.rows.out_is_packed() || strip_outputs(job.rows) < axis.output) return nullptr;
   if (job.rows.tap_count > Index{1} << std::numeric_limits<T>::digits) return nullptr;
   const std::size_t offset = static_cast<std::size_t>(scratch_rows(job.rows) - 1) * scratch_row_bytes(job.rows);
   T* counts = reinterpret_cast<T*>(static_cast<char*>(job.scratch) + offset);
@@ -87,8 +88,12 @@ class Fused {
         std::fill_n(ones, hn::MaxLanes(D()), T(1));
         const T* horizontal = uniform ? ones : divisor_row_;
         const Index step = uniform ? 0 : 1;
+        if (rows_)
+          return make(columns, out, [vertical, horizontal, step](V v, Index output) HWY_ATTR {
+            return hn::Div(v, hn::Mul(vertical, hn::LoadU(D(), horizontal + step * output)));
+          });
         return make(columns, out, [vertical, horizontal, step](V v, Index output) HWY_ATTR {
-          return hn::Div(v, hn::Mul(vertical, hn::LoadU(D(), horizontal + step * output)));
+          return hn::Div(v, hn::Mul(vertical, hn::Set(D(), horizontal[step * output])));
         });
       }
     return make(columns, out, [](V v, Index) HWY_ATTR { return v; });
@@ -142,6 +147,7 @@ void forward_rows(const Job& job) {
 
 template <class T, Combine kind>
 void forward(const Job& job) {
+  if (job.packed != nullptr) return pool_packed<T>(job, [](const Job& planes) { forward<T, kind>(planes); });
   if constexpr (kind == Combine::sum) {
     // Sums of short integers are exact in 32 bits as long as the window is not enormous.
     using Short = std::conditional_t<(sizeof(T) < 4), std::int32_t, std::int64_t>;

@@ -74,15 +74,31 @@ class Columns {
       watch(hn::Add(hn::Add(a, b), c));
       return combine(combine(a, b), c);
     }
-    const V d = load(3, element);
-    V all = combine(combine(a, b), combine(c, d));
-    V sum = hn::Add(hn::Add(a, b), hn::Add(c, d));
-    for (int r = 4; r < count; ++r) {
+    V sum = hn::Add(hn::Add(a, b), c);
+    if constexpr (kind == Combine::sum) return fold_split(count, [&](Index r) HWY_ATTR { return load(static_cast<int>(r), element); });
+    V all = combine(combine(a, b), c);
+    for (int r = 3; r < count; ++r) {
       const V v = load(r, element);
       all = combine(all, v);
       sum = hn::Add(sum, v);
     }
     watch(sum);
+    return all;
+  }
+
+  /// Folds leaf(0), leaf(1), ... with the spec's split: equal blocks are joined as soon as there are two of them, and the
+  /// rest from the back.
+  template <class Leaf>
+  static HWY_INLINE V fold_split(Index count, const Leaf& leaf) {
+    V blocks[8];  // no window in registers has 2^8 taps on one axis
+    int used = 0;
+    for (Index i = 0; i < count; ++i) {
+      V v = leaf(i);
+      for (Index bits = i; bits & 1; bits >>= 1) v = combine(blocks[--used], v);
+      blocks[used++] = v;
+    }
+    V all = blocks[--used];
+    while (used > 0) all = combine(blocks[--used], all);
     return all;
   }
 
@@ -98,7 +114,7 @@ class Columns {
 
   /// Remembers a NaN. Infinities of both signs add up to one as well; that only costs time.
   HWY_INLINE void watch(V sum) {
-    if constexpr (watches) seen_ = hn::Or(seen_, hn::VecFromMask(D(), hn::Ne(sum, sum)));
+    if constexpr (watches) seen_ = hn::Or(seen_, hn::VecFromMask(D(), hn::IsNaN(sum)));
   }
 
   V seen_;
@@ -296,7 +312,10 @@ class FusedLanes {
 
   static bool can_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
-    return !axis.adaptive && axis.kernel <= 3 && rows.inner.extent >= vectors * lanes;
+    if (rows.inner.extent < vectors * lanes) return false;
+    // Taps that are not kept in registers are read again; far apart in memory, they would push each other out of cache.
+    if (!axis.adaptive && axis.kernel <= 3) return true;
+    return axis.kernel <= most_fused_rows && rows.inner.extent * static_cast<Index>(sizeof(T)) <= 1024;
   }
 
   template <class Finish>
@@ -319,7 +338,9 @@ class FusedLanes {
       const Index from = std::min(lane, inner - vectors * lanes);
       const Axis& axis = rows.horizontal.window;
       const Index kept = axis.dilation == 1 ? axis.kernel - axis.stride : 0;
-      if (axis.kernel == 3) {
+      if (axis.adaptive || axis.kernel > 3) {
+        one_by_one<R>(rows, columns, out, from, streams, finish);
+      } else if (axis.kernel == 3) {
         if (kept == 2)
           along<R, 3, 2>(rows, columns, out, from, streams, finish);
         else if (kept == 1)
@@ -338,11 +359,42 @@ class FusedLanes {
     return !columns.saw_nan();
   }
 
+  /// Windows with more taps, and bins. Taps outside the input keep their place in the split.
+  template <int R, class Finish>
+  static HWY_INLINE void one_by_one(const Rows& rows, Columns<D, kind>& columns, T* out, Index lane, bool stream,
+                                    const Finish& finish) {
+    const Axis& axis = rows.horizontal.window;
+    const Index inner = rows.inner.extent;
+    for (Index output = 0; output < axis.output; ++output) {
+      const Taps taps = axis.taps(output);
+      for (int v = 0; v < vectors; ++v) {
+        const Index from = taps.first * inner + lane + v * lanes, step = taps.step * inner;
+        V all = Columns<D, kind>::identity();
+        if constexpr (kind == Combine::sum) {
+          all = Columns<D, kind>::fold_split(taps.length, [&](Index t) HWY_ATTR {
+            const Index real = t - taps.first_tap;
+            return real < 0 || real >= taps.count ? Columns<D, kind>::identity()
+                                                  : columns.template at<R>(from + real * step);
+          });
+        } else {
+          for (Index t = 0; t < taps.count; ++t) all = combine(all, columns.template at<R>(from + t * step));
+        }
+        store(finish(all, output), out + output * inner + lane + v * lanes, stream);
+      }
+    }
+  }
+
+  static HWY_INLINE void store(V v, T* to, bool stream) {
+    if (stream)
+      hn::Stream(v, D(), to);
+    else
+      hn::StoreU(v, D(), to);
+  }
+
   /// The last `kept` taps of a window are the first ones of the next.
   template <int R, int kernel, int kept, class Finish>
   static HWY_INLINE void along(const Rows& rows, Columns<D, kind>& columns, T* out, Index lane, bool stream,
                                const Finish& finish) {
-    const D d;
     const Axis axis = rows.horizontal.window;
     const Index inner = rows.inner.extent;
     V taps[kernel][vectors];
@@ -362,12 +414,7 @@ class FusedLanes {
         V all = taps[0][v];
         if constexpr (kernel == 2) all = combine(all, taps[1][v]);
         if constexpr (kernel == 3) all = combine(combine(all, taps[1][v]), taps[2][v]);
-        all = finish(all, output);
-        T* to = out + output * inner + lane + v * lanes;
-        if (stream)
-          hn::Stream(all, d, to);
-        else
-          hn::StoreU(all, d, to);
+        store(finish(all, output), out + output * inner + lane + v * lanes, stream);
       }
     }
   }
@@ -375,9 +422,8 @@ class FusedLanes {
   static HWY_INLINE V combine(V a, V b) { return Columns<D, kind>::combine(a, b); }
 };
 
-/// The input rows of an output row, if their combination in registers is the spec's: of up to four rows of one axis, of
-/// more or of several axes for max and min, whose combines may come in any order. Padded taps can be left out where that
-/// does not move the split.
+/// The input rows of an output row, if combining them in registers is what the spec does. The combines of max and min
+/// may come in any order; in sums, padded taps can only be left out where that does not move the split.
 template <class D, Combine kind>
 HWY_INLINE bool gather_rows(const Rows& rows, const RowCursor& cursor, const hn::TFromD<D>* base,
                             Columns<D, kind>& columns) {
@@ -386,9 +432,8 @@ HWY_INLINE bool gather_rows(const Rows& rows, const RowCursor& cursor, const hn:
   for (int v = 0; v < rows.vertical_count; ++v) {
     const PooledAxis& axis = rows.vertical[v];
     const Taps taps = axis.window.taps(cursor.vertical_position(v));
-    if (kind == Combine::sum &&
-        (taps.count * count > 4 || count == 3 || (taps.count != taps.length && taps.length > 3)))
-      return false;
+    if (kind == Combine::sum && (count & (count - 1))) return false;  // the split of all rows is not that of each axis
+    if (kind == Combine::sum && taps.count != taps.length && (taps.length > 3 || rows.vertical_count > 1)) return false;
     if (taps.count * count > most_fused_rows) return false;
     const Index step = taps.step * axis.stride.in;
     for (Index r = 0; r < count; ++r) columns.rows[r] += taps.first * axis.stride.in;

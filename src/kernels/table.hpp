@@ -19,6 +19,7 @@ struct Job {
   Index first_row;
   Index last_row;
   void* scratch;
+  const PackedPlanes* packed;  ///< if not null, the rows are whole planes that are to be packed so
 };
 
 using Kernel = void (*)(const Job&);
