@@ -96,7 +96,8 @@ Index rows_per_tile(const Rows& rows) {
   for (int v = 0; v < rows.vertical_count; ++v)  // the input rows that one output row adds
     row_bytes *=
         static_cast<double>(std::max<Index>(1, rows.vertical[v].window.input / rows.vertical[v].window.output));
-  return std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
+  const Index least = is_tall(rows) ? std::min(rows.rows_per_plane, tall_rows(rows)) : 1;
+  return std::max(least, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
   auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
   if (!is_modest(row_pixels(*rows), rows->inner.extent) || is_mostly_padding(geometry)) return nullptr;
-  if (static_cast<std::size_t>(scratch_rows(*rows)) * scratch_row_bytes(*rows) > most_scratch) return nullptr;
+  if (fold_scratch_bytes(*rows) > most_scratch) return nullptr;
   std::shared_ptr<KernelPlan> plan(new KernelPlan(kind, choice, std::move(rows)));
   if (const PackedPlanes packed = make_packed_planes(*plan->rows_, traits_of(kind).size); packed.planes > 0)
     plan->packed_ = std::make_unique<const PackedPlanes>(packed);
@@ -122,10 +123,8 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
 }
 
 std::size_t KernelPlan::scratch_bytes() const {
-  std::size_t rows = static_cast<std::size_t>(scratch_rows(*rows_)) * scratch_row_bytes(*rows_);
-  if (packed_ != nullptr)
-    rows = std::max(rows, packed_->bytes + static_cast<std::size_t>(scratch_rows(packed_->rows)) *
-                                               scratch_row_bytes(packed_->rows));
+  std::size_t rows = fold_scratch_bytes(*rows_);
+  if (packed_ != nullptr) rows = std::max(rows, packed_->bytes + fold_scratch_bytes(packed_->rows));
   return has_winners() || has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
 }
 

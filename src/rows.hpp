@@ -75,6 +75,14 @@ Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides
 class RowCursor {
  public:
   RowCursor(const Rows& rows, Index row);
+  RowCursor(const RowCursor&) = default;
+  /// Only of a cursor over the same rows.
+  RowCursor& operator=(const RowCursor& other) {
+    offset_ = other.offset_;
+    for (int i = 0; i < rows_.loop_count; ++i) loop_[i] = other.loop_[i];
+    for (int v = 0; v < rows_.vertical_count; ++v) vertical_[v] = other.vertical_[v];
+    return *this;
+  }
 
   Index vertical_position(int axis) const { return vertical_[axis]; }
   /// Offsets into the arrays: those of input shape by the loops alone, since vertical taps add theirs; those of output

@@ -128,8 +128,9 @@ class Output {
   template <class A, class Divide>
   void write_averages(const A* values, Index step, Index begin, Index end, Divide divide) {
     const Divisors divisors(job_.rows, job_.choice.average, cursor_);
+    const bool one_divisor = has_one_divisor(rows_.horizontal.window, job_.choice.average);
     for (Index output = begin; output < end;) {
-      const Index by = divisors.of_output(output), run_end = std::min(end, divisors.end_of_run(output));
+      const Index by = divisors.of_output(output), run_end = one_divisor ? end : std::min(end, divisors.end_of_run(output));
       write_with(values + (output - begin) * step * rows_.inner.extent, step, output, run_end,
                  [by, divide](A value) { return clamp_to<T>(divide(value, by)); });
       output = run_end;

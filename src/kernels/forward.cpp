@@ -128,6 +128,29 @@ void forward_rows(const Job& job) {
 #else
   NoFused fused(job, divisor_row);
 #endif
+  const auto write = [](Output<T>& output, const A* values, Index step, Index begin, Index end) {
+    if constexpr (Op::is_sum)
+      output.write_sums(values, step, begin, end);
+    else
+      output.write(values, step, begin, end);
+  };
+  if (is_tall(job.rows)) {
+    const int last = job.rows.vertical_count - 1;
+    for (Index row = job.first_row; row < job.last_row;) {
+      const Index left = job.rows.vertical[last].window.output - cursor.vertical_position(last);
+      const Index count = std::min({left, job.last_row - row, tall_rows(job.rows)});
+      RowCursor at = cursor;
+      fold.tall(cursor, count, [&](Index number, const A* values, Index step, Index begin, Index end) {
+        if (number == 0) at = cursor;
+        Output<T> output(job, at);
+        write(output, values, step, begin, end);
+        at.next();
+      });
+      for (Index i = 0; i < count; ++i) cursor.next();
+      row += count;
+    }
+    return;
+  }
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
     if (fused && fused(cursor)) continue;
     Output<T> output(job, cursor);
@@ -137,10 +160,7 @@ void forward_rows(const Job& job) {
       if (writes_at_once) packed_output = output.row();
     fold(cursor, packed_output, [&](const A* values, Index step, Index begin, Index end) {
       if (packed_output != nullptr && values == packed_output + begin * job.rows.inner.extent) return;
-      if constexpr (Op::is_sum)
-        output.write_sums(values, step, begin, end);
-      else
-        output.write(values, step, begin, end);
+      write(output, values, step, begin, end);
     });
   }
 }

@@ -45,6 +45,12 @@ struct Combiner {
     else
       return extreme<kind, nan>(a, b);
   }
+  /// True if combining numbers alone is cheaper than `combine`.
+  static constexpr bool minds_nan = kind != Combine::sum && std::numeric_limits<T>::has_quiet_NaN;
+  static HWY_INLINE T combine_numbers(T a, T b) {
+    if constexpr (kind == Combine::max) return a > b ? a : b;
+    return a < b ? a : b;
+  }
   static constexpr T identity() {
     using Limits = std::numeric_limits<T>;
     if constexpr (kind == Combine::sum) return T(0);
@@ -72,6 +78,46 @@ class RowFold {
         row_bytes_(scratch_row_bytes(rows)),
         strip_(strip_outputs(rows)),
         in_is_packed_(rows.in_is_packed()) {}
+
+  /// The same for `count` rows of one plane, neighbours on the last vertical axis, whose windows are tall. Calls
+  /// write(row, values, step, begin, end).
+  template <class Write>
+  void tall(const RowCursor& cursor, Index count, Write write) {
+    cursor_ = &cursor;
+    destination_ = nullptr;
+    const int last = rows_.vertical_count - 1;
+    const PooledAxis& vertical = rows_.vertical[last];
+    const Axis& window = vertical.window;
+    const Index first_row = window.start(cursor.vertical_position(last)), row_count = window.span(count);
+    char* buffers = scratch_ + static_cast<std::size_t>(scratch_rows(rows_)) * row_bytes_;
+    A* tile[3];
+    for (int i = 0; i < 3; ++i)
+      tile[i] = reinterpret_cast<A*>(buffers + static_cast<std::size_t>(i) * tall_buffer_bytes(rows_));
+    const T* base = in_ + cursor.offset().in;
+    const Index strip = tall_outputs(rows_);
+    for (Index begin = 0; begin < axis_.output; begin += strip) {
+      const Index outputs = std::min(strip, axis_.output - begin), first = axis_.start(begin);
+      const Index columns = axis_.span(outputs), pitch = columns * inner_;
+      for (Index row = 0; row < row_count; ++row) {
+        A* to = tile[0] + row * pitch;
+        const Index cell = first_row + row;
+        used_ = 0;
+        if (cell < 0 || cell >= window.input)
+          fill(to, to + pitch);
+        else if (const A* at = across(base + cell * vertical.stride.in, first, first + columns, last - 1, to); at != to)
+          std::copy(at, at + pitch, to);
+      }
+      // Identities are NaN where NaN is ignored, so padding counts as one here.
+      if constexpr (Op::minds_nan) has_no_nan_ = !holds_nan(tile[0], row_count * pitch);
+      const A* folded =
+          double_up(tile[0], row_count * pitch, window.kernel, window.dilation * pitch, tile[1], tile[2]);
+      for (Index row = 0; row < count; ++row) {
+        used_ = 0;
+        const auto [values, step] = along(folded + row * window.stride * pitch, outputs, columns);
+        write(row, values, step, begin, begin + outputs);
+      }
+    }
+  }
 
   /// Calls write(values, step, begin, end) for strips of the outputs of a row: output o of [begin, end) is at
   /// `(o - begin) * step * inner` of the values. If a packed output row is given, values may be written there at once;
@@ -101,23 +147,36 @@ class RowFold {
     for (; begin != end; ++begin) *begin = Op::identity();
   }
 
-  static HWY_NOINLINE void combine(const A* a, const A* b, A* out, Index count) {
+  HWY_NOINLINE void combine(const A* a, const A* b, A* out, Index count) const {
+    if constexpr (Op::minds_nan)
+      if (has_no_nan_) {
+        NDPOOL_INDEPENDENT
+        for (Index i = 0; i < count; ++i) out[i] = Op::combine_numbers(a[i], b[i]);
+        return;
+      }
     NDPOOL_INDEPENDENT
     for (Index i = 0; i < count; ++i) out[i] = Op::combine(a[i], b[i]);
   }
 
+  static HWY_NOINLINE bool holds_nan(const A* values, Index count) {
+    int found = 0;
+    for (Index i = 0; i < count; ++i) found |= values[i] != values[i] ? 1 : 0;
+    return found != 0;
+  }
+
   // ---- across ----
 
-  /// The columns [begin, end) of the input, which may reach outside it, combined over all vertical taps.
-  const A* across(const T* base, Index begin, Index end) {
+  /// The columns [begin, end) of the input, which may reach outside it, combined over the taps of the vertical axes up to
+  /// `top`. The result is in `destination` if that is given, unless it can be read where it is.
+  const A* across(const T* base, Index begin, Index end, int top, A* destination) {
     const Index real_begin = std::max<Index>(begin, 0), real_end = std::min(end, axis_.input);
     first_column_ = real_begin;
     length_ = (real_end - real_begin) * inner_;
-    if (begin == real_begin && end == real_end) return fold_vertical(rows_.vertical_count - 1, base, nullptr);
-    A* padded = slot(used_++);
+    if (begin == real_begin && end == real_end) return fold_vertical(top, base, destination);
+    A* padded = destination != nullptr ? destination : slot(used_++);
     A* real = padded + (real_begin - begin) * inner_;
     fill(padded, real);
-    const A* columns = fold_vertical(rows_.vertical_count - 1, base, real);
+    const A* columns = fold_vertical(top, base, real);
     if (columns != real) std::copy(columns, columns + length_, real);
     fill(real + length_, real + length_ + (end - real_end) * inner_);
     return padded;
@@ -198,7 +257,7 @@ class RowFold {
   HWY_NOINLINE Folded fold_bins(const T* base, Index begin, Index end) {
     const Index first = axis_.taps(begin).first;
     const Taps last = axis_.taps(end - 1);
-    const A* columns = across(base, first, last.first + last.count);
+    const A* columns = across(base, first, last.first + last.count, rows_.vertical_count - 1, nullptr);
     A* bins = slot(used_++);
     const int free_slot = used_;
     for (Index output = begin; output < end; ++output) {
@@ -212,9 +271,18 @@ class RowFold {
 
   Folded fold_windows(const T* base, Index begin, Index end) {
     const Index first = axis_.start(begin), outputs = end - begin, columns_needed = axis_.span(outputs);
-    const A* columns = across(base, first, first + columns_needed);
+    const A* columns = across(base, first, first + columns_needed, rows_.vertical_count - 1, nullptr);
+    return along(columns, outputs, columns_needed);
+  }
+
+  Folded along(const A* columns, Index outputs, Index columns_needed) {
     if (axis_.kernel == 1) return {columns, axis_.stride};
-    if (axis_.kernel > 4) return {double_up(columns, columns_needed * inner_), axis_.stride};
+    if (axis_.kernel > 4) {
+      A* doubled = slot(used_++);
+      A* rest = slot(used_++);
+      return {double_up(columns, columns_needed * inner_, axis_.kernel, axis_.dilation * inner_, doubled, rest),
+              axis_.stride};
+    }
     A* out = destination_ != nullptr ? destination_ : slot(used_++);
     if (axis_.stride == 1) {
       few_taps<1>(columns, out, outputs * inner_);
@@ -291,16 +359,25 @@ class RowFold {
   }
 #endif
 
-  /// Many taps: blocks of 1, 2, 4, ... taps from every position on. The kernel is a sum of powers of two, the largest
-  /// in front; the smaller ones are gathered from the back, so that each combine is the one of the spec's split.
-  HWY_NOINLINE const A* double_up(const A* blocks, Index total) {
-    const Index shift = axis_.dilation * inner_, count = total - (axis_.kernel - 1) * shift;
-    A* doubled = slot(used_++);
-    A* rest = slot(used_++);
+  /// Many taps, `shift` elements apart: blocks of 1, 2, 4, ... taps from every position on. In sums the kernel is a sum
+  /// of powers of two, the largest in front; the smaller ones are gathered from the back, so that each combine is the one
+  /// of the spec's split. In max and min, blocks may overlap.
+  HWY_NOINLINE const A* double_up(const A* blocks, Index total, Index kernel, Index shift, A* doubled, A* rest) {
+    const Index count = total - (kernel - 1) * shift;
+    if constexpr (!Op::is_sum) {
+      Index size = 1;
+      for (; 2 * size <= kernel; size *= 2) {
+        combine(blocks, blocks + size * shift, doubled, total - (2 * size - 1) * shift);
+        blocks = doubled;
+      }
+      if (size == kernel) return blocks;
+      combine(blocks, blocks + (kernel - size) * shift, rest, count);
+      return rest;
+    }
     Index rest_taps = 0;
     for (Index size = 1;; size *= 2) {
-      if (axis_.kernel & size) {
-        const Index taps_before = axis_.kernel - rest_taps - size;
+      if (kernel & size) {
+        const Index taps_before = kernel - rest_taps - size;
         const A* block = blocks + taps_before * shift;
         if (rest_taps == 0 && taps_before == 0) return blocks;
         if (rest_taps == 0)
@@ -328,6 +405,7 @@ class RowFold {
   Index first_column_ = 0;  ///< of the strip, and
   Index length_ = 0;        ///< how many elements it has from there
   int used_ = 0;
+  bool has_no_nan_ = false;  ///< known of everything that is combined now
 };
 
 }  // namespace HWY_NAMESPACE
