@@ -38,10 +38,11 @@ void* thread_scratch(std::size_t bytes) {
 /// What the plan has to know of a scalar.
 struct ScalarTraits {
   std::size_t size;
-  bool is_float;
+  bool is_real;
+  bool has_derivatives;  ///< by kernels
 };
 constexpr ScalarTraits scalar_traits[] = {
-#define NDPOOL_ROW(name, type) {sizeof(type), std::is_floating_point_v<type>},
+#define NDPOOL_ROW(name, type) {sizeof(type), !std::is_integral_v<type>, std::is_floating_point_v<type>},
     NDPOOL_SCALARS(NDPOOL_ROW)
 #undef NDPOOL_ROW
 };
@@ -50,7 +51,7 @@ const ScalarTraits& traits_of(ScalarKind kind) { return scalar_traits[static_cas
 /// Sums must be exact in the accumulator that the kernels use: 32 bits for 8- and 16-bit integers, 64 for 32-bit ones.
 bool sum_is_exact(ScalarKind kind, Index taps) {
   const ScalarTraits& traits = traits_of(kind);
-  if (traits.is_float) return true;
+  if (traits.is_real) return true;
   constexpr Index most_taps[] = {0, Index{1} << 23, Index{1} << 15, 0, Index{1} << 31, 0, 0, 0, 0};
   return taps < most_taps[traits.size];
 }
@@ -182,7 +183,7 @@ bool KernelPlan::has_winners() const {
 }
 
 bool KernelPlan::has_derivatives() const {
-  if (!traits_of(kind_).is_float || !has_modest_rows(*rows_)) return false;
+  if (!traits_of(kind_).has_derivatives || !has_modest_rows(*rows_)) return false;
   if (choice_.combine == Combine::sum) return true;
   return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
 }
@@ -217,8 +218,8 @@ bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, 
     return run_winners(WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(kind_)];
   return run(rows_->rows_per_plane, winner_scratch_bytes(*rows_), watch, [&](Index begin, Index end, void* scratch) {
-    kernel({*rows_, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), begin, end,
-            scratch});
+    kernel({*rows_, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out),
+            begin, end, scratch});
   });
 }
 

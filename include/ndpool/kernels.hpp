@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ndpool/geometry.hpp>
+#include <ndpool/half.hpp>
 #include <ndpool/reducer.hpp>
 
 #include <cstddef>
@@ -16,6 +17,8 @@ namespace ndpool {
 #define NDPOOL_SCALARS(ROW) \
   ROW(f32, float)           \
   ROW(f64, double)          \
+  ROW(f16, ndpool::f16)     \
+  ROW(bf16, ndpool::bf16)   \
   ROW(i8, std::int8_t)      \
   ROW(u8, std::uint8_t)     \
   ROW(i16, std::int16_t)    \
@@ -24,7 +27,7 @@ namespace ndpool {
   ROW(i64, std::int64_t)
 
 enum class ScalarKind : unsigned char {
-#define NDPOOL_ROW(name, type) name,
+#define NDPOOL_ROW(name, type) kind_##name,
   NDPOOL_SCALARS(NDPOOL_ROW)
 #undef NDPOOL_ROW
       none,
@@ -34,7 +37,7 @@ inline constexpr int scalar_kinds = static_cast<int>(ScalarKind::none);
 template <class T>
 constexpr ScalarKind kind_of() {
 #define NDPOOL_ROW(name, type) \
-  if constexpr (std::is_same_v<T, type>) return ScalarKind::name;
+  if constexpr (std::is_same_v<T, type>) return ScalarKind::kind_##name;
   NDPOOL_SCALARS(NDPOOL_ROW)
 #undef NDPOOL_ROW
   return ScalarKind::none;

@@ -15,19 +15,16 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-template <class T, class A>
-HWY_INLINE T clamp_to(A value) {
-  if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(A)) {
-    const A lowest = std::numeric_limits<T>::lowest(), highest = std::numeric_limits<T>::max();
-    value = value < lowest ? lowest : value;
-    value = highest < value ? highest : value;
-  }
-  return static_cast<T>(value);
-}
-
 /// Integer averages rounded half to even. The nearest double of a quotient of two 32-bit numbers is on the same side of
 /// every half as the quotient itself, so rounding it rounds the exact number; longer sums go through integers.
 struct Nearest {
+  /// Sums of 16 bits fit a float, whose quotient is as safe: a number of 24 bits is not nearer to a half than that.
+  template <class Short>
+  requires(sizeof(Short) == 2) HWY_INLINE std::int32_t operator()(Short sum, Index divisor) const {
+    constexpr float shifter = 12582912.0F;  // 1.5 * 2^23
+    const float quotient = static_cast<float>(sum) / static_cast<float>(divisor);
+    return static_cast<std::int32_t>((quotient + shifter) - shifter);
+  }
   HWY_INLINE std::int64_t operator()(std::int32_t sum, Index divisor) const {
     constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves no bits behind the point
     const double quotient = static_cast<double>(sum) / static_cast<double>(divisor);
@@ -83,30 +80,31 @@ inline bool has_one_divisor(const Axis& axis, const AverageOptions& average) {
 }
 
 /// Writes the lanes of one output pixel, or of a run of pixels that have the same divisor.
-template <class T>
+template <class Reduction>
 class Output {
  public:
+  using T = typename Reduction::Element;
+  using A = typename Reduction::Accumulator;
+
   Output(const Job& job, const RowCursor& cursor)
       : rows_(job.rows), job_(job), cursor_(cursor), row_(static_cast<T*>(job.out) + cursor.offset().out) {}
 
   T* row() { return row_; }
 
   /// The horizontal part of every output's divisor, if whole rows are to be divided at once.
-  void divide_by(const T* divisor_row) { divisor_row_ = divisor_row; }
+  void divide_by(const A* divisor_row) { divisor_row_ = divisor_row; }
 
   /// Outputs [begin, end): o is at `(o - begin) * step * inner` of the values.
-  template <class A>
   void write(const A* values, Index step, Index begin, Index end) {
-    write_with(values, step, begin, end, [](A value) { return clamp_to<T>(value); });
+    write_with(values, step, begin, end, [](A value) { return Reduction::lower(value); });
   }
 
-  template <class A>
   void write_sums(const A* values, Index step, Index begin, Index end) {
     if (!job_.choice.averages) return write(values, step, begin, end);
     const Rounding rounding = job_.choice.average.rounding;
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (is_real<T>) {
       if (divisor_row_ != nullptr && step == 1 && rows_.inner.extent == 1) return write_divided(values, begin, end);
-      write_averages(values, step, begin, end, [](T sum, Index divisor) { return sum / static_cast<T>(divisor); });
+      write_averages(values, step, begin, end, [](A sum, Index divisor) { return sum / static_cast<A>(divisor); });
     } else if (rounding == Rounding::half_even)
       write_averages(values, step, begin, end, Nearest{});
     else
@@ -117,27 +115,28 @@ class Output {
 
  private:
   /// Sums of a packed row over its divisors, edges included. Products of counts are exact as floats.
-  void write_divided(const T* sums, Index begin, Index end) {
-    const T vertical = static_cast<T>(Divisors(job_.rows, job_.choice.average, cursor_).vertical());
-    const T* divisors = divisor_row_ + begin;
+  HWY_NOINLINE void write_divided(const A* sums, Index begin, Index end) {
+    const A vertical = static_cast<A>(Divisors(job_.rows, job_.choice.average, cursor_).vertical());
+    const A* divisors = divisor_row_ + begin;
     T* out = row_ + begin;
     NDPOOL_INDEPENDENT
-    for (Index i = 0; i < end - begin; ++i) out[i] = sums[i] / (vertical * divisors[i]);
+    for (Index i = 0; i < end - begin; ++i) out[i] = Reduction::lower(sums[i] / (vertical * divisors[i]));
   }
 
-  template <class A, class Divide>
+  template <class Divide>
   void write_averages(const A* values, Index step, Index begin, Index end, Divide divide) {
     const Divisors divisors(job_.rows, job_.choice.average, cursor_);
     const bool one_divisor = has_one_divisor(rows_.horizontal.window, job_.choice.average);
     for (Index output = begin; output < end;) {
-      const Index by = divisors.of_output(output), run_end = one_divisor ? end : std::min(end, divisors.end_of_run(output));
+      const Index by = divisors.of_output(output),
+                  run_end = one_divisor ? end : std::min(end, divisors.end_of_run(output));
       write_with(values + (output - begin) * step * rows_.inner.extent, step, output, run_end,
-                 [by, divide](A value) { return clamp_to<T>(divide(value, by)); });
+                 [by, divide](A value) { return Reduction::lower(divide(value, by)); });
       output = run_end;
     }
   }
 
-  template <class A, class Finish>
+  template <class Finish>
   HWY_NOINLINE void write_with(const A* values, Index step, Index begin, Index end, Finish finish) {
     const Index inner = rows_.inner.extent;
     if (rows_.out_is_packed() && step == 1) {
@@ -155,7 +154,7 @@ class Output {
   const Job& job_;
   const RowCursor& cursor_;
   T* row_;
-  const T* divisor_row_ = nullptr;
+  const A* divisor_row_ = nullptr;
 };
 
 }  // namespace HWY_NAMESPACE

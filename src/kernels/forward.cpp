@@ -16,16 +16,16 @@ namespace HWY_NAMESPACE {
 
 /// Horizontal counts as floats in the last row of the scratch; null where divisors are given, do not fit there, or the
 /// output row is not packed.
-template <class T>
-const T* make_divisor_row(const Job& job, const RowCursor& cursor) {
+template <class A>
+const A* make_divisor_row(const Job& job, const RowCursor& cursor) {
   const Axis& axis = job.rows.horizontal.window;
   if (!job.choice.averages || job.choice.average.divisor != AverageOptions::no_divisor) return nullptr;
   if (!job.rows.out_is_packed() || strip_outputs(job.rows) < axis.output) return nullptr;
-  if (job.rows.tap_count > Index{1} << std::numeric_limits<T>::digits) return nullptr;
+  if (job.rows.tap_count > Index{1} << std::numeric_limits<A>::digits) return nullptr;
   const std::size_t offset = static_cast<std::size_t>(scratch_rows(job.rows) - 1) * scratch_row_bytes(job.rows);
-  T* counts = reinterpret_cast<T*>(static_cast<char*>(job.scratch) + offset);
+  A* counts = reinterpret_cast<A*>(static_cast<char*>(job.scratch) + offset);
   const Divisors divisors(job.rows, job.choice.average, cursor);
-  for (Index output = 0; output < axis.output; ++output) counts[output] = static_cast<T>(divisors.horizontal(output));
+  for (Index output = 0; output < axis.output; ++output) counts[output] = static_cast<A>(divisors.horizontal(output));
   return counts;
 }
 
@@ -52,7 +52,8 @@ struct NoFused {
 template <class T, Combine kind>
 class Fused {
  public:
-  Fused(const Job& job, const T* divisor_row) : job_(job), divisor_row_(divisor_row), axis_(job.rows.horizontal.window) {
+  Fused(const Job& job, const T* divisor_row)
+      : job_(job), divisor_row_(divisor_row), axis_(job.rows.horizontal.window) {
     if (!job.rows.in_is_packed() || !job.rows.out_is_packed()) return;
     const bool divides = kind == Combine::sum && job.choice.averages;
     if (divides && !std::is_floating_point_v<T>) return;
@@ -69,7 +70,8 @@ class Fused {
   /// False if this row needs the careful path.
   bool operator()(const RowCursor& cursor) {
     Columns<D, kind> columns;
-    if (!gather_rows<D, kind>(job_.rows, cursor, static_cast<const T*>(job_.in) + cursor.offset().in, columns)) return false;
+    if (!gather_rows<D, kind>(job_.rows, cursor, static_cast<const T*>(job_.in) + cursor.offset().in, columns))
+      return false;
     T* out = static_cast<T*>(job_.out) + cursor.offset().out;
     if constexpr (kind == Combine::sum && std::is_floating_point_v<T>)
       if (job_.choice.averages) {
@@ -116,19 +118,22 @@ class Fused {
 };
 #endif
 
-template <class T, class A, class Op>
+template <class Reduction>
 void forward_rows(const Job& job) {
-  RowFold<T, A, Op> fold(job.rows, static_cast<const T*>(job.in), job.scratch);
+  using T = typename Reduction::Element;
+  using A = typename Reduction::Accumulator;
+  using Op = typename Reduction::Op;
+  RowFold<Reduction> fold(job.rows, static_cast<const T*>(job.in), job.scratch);
   RowCursor cursor(job.rows, job.first_row);
   const bool writes_at_once = job.rows.out_is_packed() && !job.choice.averages;
-  const T* divisor_row = nullptr;
-  if constexpr (Op::is_sum && std::is_floating_point_v<T>) divisor_row = make_divisor_row<T>(job, cursor);
+  const A* divisor_row = nullptr;
+  if constexpr (Op::is_sum && is_real<T>) divisor_row = make_divisor_row<A>(job, cursor);
 #if HWY_TARGET != HWY_SCALAR
   std::conditional_t<std::is_same_v<T, A>, Fused<T, Op::kind>, NoFused> fused(job, divisor_row);
 #else
   NoFused fused(job, divisor_row);
 #endif
-  const auto write = [](Output<T>& output, const A* values, Index step, Index begin, Index end) {
+  const auto write = [](Output<Reduction>& output, const A* values, Index step, Index begin, Index end) {
     if constexpr (Op::is_sum)
       output.write_sums(values, step, begin, end);
     else
@@ -142,7 +147,7 @@ void forward_rows(const Job& job) {
       RowCursor at = cursor;
       fold.tall(cursor, count, [&](Index number, const A* values, Index step, Index begin, Index end) {
         if (number == 0) at = cursor;
-        Output<T> output(job, at);
+        Output<Reduction> output(job, at);
         write(output, values, step, begin, end);
         at.next();
       });
@@ -153,7 +158,7 @@ void forward_rows(const Job& job) {
   }
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
     if (fused && fused(cursor)) continue;
-    Output<T> output(job, cursor);
+    Output<Reduction> output(job, cursor);
     output.divide_by(divisor_row);
     A* packed_output = nullptr;
     if constexpr (std::is_same_v<T, A>)
@@ -168,18 +173,11 @@ void forward_rows(const Job& job) {
 template <class T, Combine kind>
 void forward(const Job& job) {
   if (job.packed != nullptr) return pool_packed<T>(job, [](const Job& planes) { forward<T, kind>(planes); });
-  if constexpr (kind == Combine::sum) {
-    // Sums of short integers are exact in 32 bits as long as the window is not enormous.
-    using Short = std::conditional_t<(sizeof(T) < 4), std::int32_t, std::int64_t>;
-    if constexpr (std::is_floating_point_v<T>)
-      return forward_rows<T, T, Combiner<kind, Nan::propagate, T>>(job);
-    else
-      return forward_rows<T, Short, Combiner<kind, Nan::propagate, Short>>(job);
-  } else if (std::is_floating_point_v<T> && job.choice.nan == Nan::ignore) {
-    forward_rows<T, T, Combiner<kind, Nan::ignore, T>>(job);
-  } else {
-    forward_rows<T, T, Combiner<kind, Nan::propagate, T>>(job);
-  }
+  if constexpr (kind != Combine::sum && is_real<T>)
+    if (job.choice.nan == Nan::ignore) return forward_rows<Reduction<T, kind, Nan::ignore>>(job);
+  if constexpr (kind == Combine::sum && sizeof(T) == 1)
+    if (job.rows.tap_count <= few_bytes) return forward_rows<Reduction<T, kind, Nan::propagate, true>>(job);
+  forward_rows<Reduction<T, kind, Nan::propagate>>(job);
 }
 
 const ForwardKernels* forward_kernels() {

@@ -3,8 +3,8 @@
 //
 // A *column* is the combination of all input rows of a window at one position of the row. Channels-first outputs are
 // made of columns by moving lanes; where several lanes lie behind the last pooled axis, whole vectors of columns slide
-// along the row. Maxima and minima are plain vector instructions that lose NaNs; a sum of everything that was read tells
-// whether there was one, and then the row is made again by the careful path.
+// along the row. Maxima and minima are plain vector instructions that lose NaNs; a sum of everything that was read
+// tells whether there was one, and then the row is made again by the careful path.
 #if defined(NDPOOL_FUSED_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_FUSED_INL_H_
 #undef NDPOOL_FUSED_INL_H_
@@ -75,7 +75,8 @@ class Columns {
       return combine(combine(a, b), c);
     }
     V sum = hn::Add(hn::Add(a, b), c);
-    if constexpr (kind == Combine::sum) return fold_split(count, [&](Index r) HWY_ATTR { return load(static_cast<int>(r), element); });
+    if constexpr (kind == Combine::sum)
+      return fold_split(count, [&](Index r) HWY_ATTR { return load(static_cast<int>(r), element); });
     V all = combine(combine(a, b), c);
     for (int r = 3; r < count; ++r) {
       const V v = load(r, element);
@@ -86,8 +87,8 @@ class Columns {
     return all;
   }
 
-  /// Folds leaf(0), leaf(1), ... with the spec's split: equal blocks are joined as soon as there are two of them, and the
-  /// rest from the back.
+  /// Folds leaf(0), leaf(1), ... with the spec's split: equal blocks are joined as soon as there are two of them, and
+  /// the rest from the back.
   template <class Leaf>
   static HWY_INLINE V fold_split(Index count, const Leaf& leaf) {
     V blocks[8];  // no window in registers has 2^8 taps on one axis
@@ -168,7 +169,8 @@ class FusedRow {
 
  private:
   template <int R, class Finish>
-  static bool with_rows(const Axis& window, const Columns<D, kind>& all_columns, T* out, bool stream, const Finish& finish) {
+  static bool with_rows(const Axis& window, const Columns<D, kind>& all_columns, T* out, bool stream,
+                        const Finish& finish) {
     const Axis axis = window;
     Columns<D, kind> columns = all_columns.template first_rows<R>();
     const Store<Finish> store{out, stream && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(T)) == 0, finish};
@@ -261,7 +263,8 @@ class FusedRow {
     if constexpr (kernel == 3 && lo == 0) {
       V low = columns.template at<R>(0);
       for (; 2 * output + 3 * lanes <= length && output + lanes <= outputs; output += lanes) {
-        const V high = columns.template at<R>(2 * output + lanes), next = columns.template at<R>(2 * output + 2 * lanes);
+        const V high = columns.template at<R>(2 * output + lanes),
+                next = columns.template at<R>(2 * output + 2 * lanes);
         const V even = hn::ConcatEven(d, high, low), odd = hn::ConcatOdd(d, high, low);
         // Only the first even column of the next vectors is wanted, and it is their first lane.
         store(combine(combine(even, odd), slide<1>(d, next, even)), output);
@@ -292,7 +295,8 @@ class FusedRow {
         store(combine(combine(even, odd), hn::ConcatOdd(d, behind, columns.template at<R>(from + 1))), output);
       } else {
         V left = slide<last>(d, odd, Columns<D, kind>::identity());
-        if (from > 0) left = hn::ConcatEven(d, columns.template at<R>(from - 1 + lanes), columns.template at<R>(from - 1));
+        if (from > 0)
+          left = hn::ConcatEven(d, columns.template at<R>(from - 1 + lanes), columns.template at<R>(from - 1));
         store(combine(combine(left, even), odd), output);
       }
       output += lanes;
@@ -330,10 +334,12 @@ class FusedLanes {
 
  private:
   template <int R, class Finish>
-  static bool with_rows(const Rows& rows, const Columns<D, kind>& all_columns, T* out, bool stream, const Finish& finish) {
+  static bool with_rows(const Rows& rows, const Columns<D, kind>& all_columns, T* out, bool stream,
+                        const Finish& finish) {
     const Index inner = rows.inner.extent;
     Columns<D, kind> columns = all_columns.template first_rows<R>();
-    const bool streams = stream && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(T)) == 0 && inner % lanes == 0;
+    const bool streams =
+        stream && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(T)) == 0 && inner % lanes == 0;
     for (Index lane = 0; lane < inner; lane += vectors * lanes) {
       const Index from = std::min(lane, inner - vectors * lanes);
       const Axis& axis = rows.horizontal.window;
@@ -401,8 +407,7 @@ class FusedLanes {
     const auto fill = [&](int t, Index pixel) HWY_ATTR {
       const bool outside = pixel < 0 || pixel >= axis.input;
       for (int v = 0; v < vectors; ++v)
-        taps[t][v] = outside ? Columns<D, kind>::identity()
-                             : columns.template at<R>(pixel * inner + lane + v * lanes);
+        taps[t][v] = outside ? Columns<D, kind>::identity() : columns.template at<R>(pixel * inner + lane + v * lanes);
     };
     for (int t = 0; t < kept; ++t) fill(kernel - kept + t, axis.start(0) + t * axis.dilation);
     for (Index output = 0; output < axis.output; ++output) {

@@ -1,6 +1,6 @@
-// Per-target code: narrow planes, many at a time. A row of a small plane does not fill a vector, so the cells of several
-// planes are laid side by side; the planes become lanes behind the last pooled axis, which every pass is fast on. No
-// include guard of the usual kind: see rows-inl.h.
+// Per-target code: narrow planes, many at a time. A row of a small plane does not fill a vector, so the cells of
+// several planes are laid side by side; the planes become lanes behind the last pooled axis, which every pass is fast
+// on. No include guard of the usual kind: see rows-inl.h.
 #if defined(NDPOOL_PACKED_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_PACKED_INL_H_
 #undef NDPOOL_PACKED_INL_H_
@@ -78,8 +78,9 @@ HWY_NOINLINE void pack_planes(const PlanePointers<const T>& from, Index planes, 
       planes, cells,
       [&]([[maybe_unused]] Index plane, [[maybe_unused]] Index cell) HWY_ATTR {
 #if HWY_TARGET != HWY_SCALAR
-        transpose_square<T>([&](int i) HWY_ATTR { return from.of[plane + i] + cell; },
-                            [&](int i) HWY_ATTR { return to + (cell + i) * planes + plane; });
+        if constexpr (sizeof(T) == 4)
+          transpose_square<T>([&](int i) HWY_ATTR { return from.of[plane + i] + cell; },
+                              [&](int i) HWY_ATTR { return to + (cell + i) * planes + plane; });
 #endif
       },
       [&](Index plane, Index cell) { to[cell * planes + plane] = from.of[plane][cell]; });
@@ -92,8 +93,9 @@ HWY_NOINLINE void unpack_planes(const T* from, Index planes, Index cells, const 
       planes, cells,
       [&]([[maybe_unused]] Index plane, [[maybe_unused]] Index cell) HWY_ATTR {
 #if HWY_TARGET != HWY_SCALAR
-        transpose_square<T>([&](int i) HWY_ATTR { return from + (cell + i) * planes + plane; },
-                            [&](int i) HWY_ATTR { return to.of[plane + i] + cell; });
+        if constexpr (sizeof(T) == 4)
+          transpose_square<T>([&](int i) HWY_ATTR { return from + (cell + i) * planes + plane; },
+                              [&](int i) HWY_ATTR { return to.of[plane + i] + cell; });
 #endif
       },
       [&](Index plane, Index cell) { to.of[plane][cell] = from[cell * planes + plane]; });

@@ -8,6 +8,7 @@
 #define NDPOOL_ROWS_INL_H_
 #endif
 
+#include "kernels/reduction-inl.h"
 #include "kernels/scratch.hpp"
 #include "kernels/table.hpp"
 
@@ -24,51 +25,17 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-/// Written so that the compiler selects instead of branching: one maximum or minimum, and one choice for NaN.
-template <Combine kind, Nan nan, class T>
-HWY_INLINE T extreme(T current, T candidate) {
-  const T number = (kind == Combine::max ? candidate > current : candidate < current) ? candidate : current;
-  if constexpr (!std::numeric_limits<T>::has_quiet_NaN) return number;
-  // A comparison with NaN is false, so `number` is `current` where either is NaN.
-  if constexpr (nan == Nan::propagate) return candidate != candidate ? candidate : number;
-  return current != current ? candidate : number;
-}
-
-template <Combine combine_kind, Nan nan, class T>
-struct Combiner {
-  static constexpr Combine kind = combine_kind;
-  static constexpr bool is_sum = kind == Combine::sum;
-  static constexpr bool is_max = kind == Combine::max;
-  static HWY_INLINE T combine(T a, T b) {
-    if constexpr (kind == Combine::sum)
-      return a + b;
-    else
-      return extreme<kind, nan>(a, b);
-  }
-  /// True if combining numbers alone is cheaper than `combine`.
-  static constexpr bool minds_nan = kind != Combine::sum && std::numeric_limits<T>::has_quiet_NaN;
-  static HWY_INLINE T combine_numbers(T a, T b) {
-    if constexpr (kind == Combine::max) return a > b ? a : b;
-    return a < b ? a : b;
-  }
-  static constexpr T identity() {
-    using Limits = std::numeric_limits<T>;
-    if constexpr (kind == Combine::sum) return T(0);
-    if constexpr (Limits::has_infinity) {
-      if (nan == Nan::ignore) return Limits::quiet_NaN();  // the one value that loses to every number
-      return kind == Combine::max ? -Limits::infinity() : Limits::infinity();
-    }
-    return kind == Combine::max ? Limits::lowest() : Limits::max();
-  }
-};
-
-/// Folds the windows of output rows, strip by strip. T: element, A: what it is combined in.
+/// Folds the windows of output rows, strip by strip.
 ///
 /// A strip goes through two passes. *Across* combines whole input rows, element by element, into one temporary row with
 /// identities where its windows reach outside the input; *along* combines the taps inside that row.
-template <class T, class A, class Op>
+template <class Reduction>
 class RowFold {
  public:
+  using T = typename Reduction::Element;
+  using A = typename Reduction::Accumulator;
+  using Op = typename Reduction::Op;
+
   RowFold(const Rows& rows, const T* in, void* scratch)
       : rows_(rows),
         axis_(rows.horizontal.window),
@@ -109,8 +76,7 @@ class RowFold {
       }
       // Identities are NaN where NaN is ignored, so padding counts as one here.
       if constexpr (Op::minds_nan) has_no_nan_ = !holds_nan(tile[0], row_count * pitch);
-      const A* folded =
-          double_up(tile[0], row_count * pitch, window.kernel, window.dilation * pitch, tile[1], tile[2]);
+      const A* folded = double_up(tile[0], row_count * pitch, window.kernel, window.dilation * pitch, tile[1], tile[2]);
       for (Index row = 0; row < count; ++row) {
         used_ = 0;
         const auto [values, step] = along(folded + row * window.stride * pitch, outputs, columns);
@@ -166,8 +132,8 @@ class RowFold {
 
   // ---- across ----
 
-  /// The columns [begin, end) of the input, which may reach outside it, combined over the taps of the vertical axes up to
-  /// `top`. The result is in `destination` if that is given, unless it can be read where it is.
+  /// The columns [begin, end) of the input, which may reach outside it, combined over the taps of the vertical axes up
+  /// to `top`. The result is in `destination` if that is given, unless it can be read where it is.
   const A* across(const T* base, Index begin, Index end, int top, A* destination) {
     const Index real_begin = std::max<Index>(begin, 0), real_end = std::min(end, axis_.input);
     first_column_ = real_begin;
@@ -200,7 +166,7 @@ class RowFold {
 
   HWY_NOINLINE void sweep(const T* row, Index stride, Index count, A* out) {
     const T *second = row + stride, *third = second + stride, *fourth = third + stride;
-    const auto at = [](const T* from, Index i) { return static_cast<A>(from[i]); };
+    const auto at = [](const T* from, Index i) { return Reduction::lift(from[i]); };
     const Index length = length_;  // bytes may alias anything, even the members of this object
     if (count == 1) {
       for (Index i = 0; i < length; ++i) out[i] = at(row, i);
@@ -230,7 +196,7 @@ class RowFold {
     for (Index pixel = 0; pixel * inner_ < length_; ++pixel)
       for (Index lane = 0; lane < inner_; ++lane)
         copy[pixel * inner_ + lane] =
-            static_cast<A>(row[pixel * rows_.horizontal.stride.in + lane * rows_.inner.stride.in]);
+            Reduction::lift(row[pixel * rows_.horizontal.stride.in + lane * rows_.inner.stride.in]);
     return copy;
   }
 
@@ -360,8 +326,8 @@ class RowFold {
 #endif
 
   /// Many taps, `shift` elements apart: blocks of 1, 2, 4, ... taps from every position on. In sums the kernel is a sum
-  /// of powers of two, the largest in front; the smaller ones are gathered from the back, so that each combine is the one
-  /// of the spec's split. In max and min, blocks may overlap.
+  /// of powers of two, the largest in front; the smaller ones are gathered from the back, so that each combine is the
+  /// one of the spec's split. In max and min, blocks may overlap.
   HWY_NOINLINE const A* double_up(const A* blocks, Index total, Index kernel, Index shift, A* doubled, A* rest) {
     const Index count = total - (kernel - 1) * shift;
     if constexpr (!Op::is_sum) {

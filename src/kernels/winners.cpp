@@ -93,12 +93,11 @@ void winners_of(const TangentJob& job) {
         case IndexKind::u32: write(static_cast<std::uint32_t*>(job.tangent_out)); break;
         case IndexKind::flat: write(static_cast<Index*>(job.tangent_out)); break;
       }
-    }
-    else if (job.use == WinnerUse::jvp)
+    } else if (job.use == WinnerUse::jvp)
       each([&](Index output, Index lane, Index cell) {
         static_cast<T*>(job.tangent_out)[out(output, lane)] = static_cast<const T*>(job.tangent_in)[in(lane, cell)];
       });
-    else
+    else if constexpr (std::is_floating_point_v<T>)
       each([&](Index output, Index lane, Index cell) {
         static_cast<T*>(job.tangent_in)[in(lane, cell)] += static_cast<const T*>(job.tangent_out)[out(output, lane)];
       });
@@ -107,7 +106,7 @@ void winners_of(const TangentJob& job) {
 
 template <class T, Combine kind>
 void winners(const TangentJob& job) {
-  if (std::is_floating_point_v<T> && job.choice.nan == Nan::ignore)
+  if (!std::is_integral_v<T> && job.choice.nan == Nan::ignore)
     winners_of<T, kind, Nan::ignore>(job);
   else
     winners_of<T, kind, Nan::propagate>(job);
