@@ -19,8 +19,9 @@ test-asan: build/asan/build.ninja  ## The same tests under the address and undef
 
 bench: build/bench/build.ninja  ## Measure the kernels against the streaming limit, and the spec
 	cmake --build --preset bench
-	build/bench/bench/kernels_bench
+	build/bench/bench/kernels_bench --json build/bench/bench.json --svg build/bench/bench.svg
 	build/bench/bench/spec_bench
+	@echo "The numbers are in build/bench/bench.json, the chart in build/bench/bench.svg"
 
 lint: build/release/build.ninja  ## Format the sources in place, then check them
 	@scripts/setup.sh lint

@@ -1,116 +1,284 @@
-// Kernels against the streaming limit: for every case of bench/cases the time of one forward pass, the time it takes to
-// read the input once and write the output once, measured alternately in the same process, and the ratio of the two.
-#include "support/problem.hpp"
+// Kernels against the streaming limit: for every case of bench/cases the time of one map, the time it takes to read its
+// inputs once and write its outputs once, and the ratio of the two. Both are measured in turn in the same process,
+// because the speed of a machine changes from one second to the next and would spoil the ratio otherwise.
+#include "cases.hpp"
+#include "exp_pass.hpp"
+#include "report.hpp"
+#include "stream.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
+#include <concepts>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <memory>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <stdexcept>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
+namespace ndpool::bench {
 namespace {
 
-using ndpool::Index;
+/// How long to measure: at least so many rounds and seconds, but no new round after four times as many seconds.
+struct Effort {
+  int rounds = 15;
+  double seconds = 0.25;
+};
 
-/// Reads `in` and writes `out`, interleaved in blocks as a pool would.
-class Stream {
- public:
-  Stream(const char* in, std::size_t in_bytes, char* out, std::size_t out_bytes)
-      : in_(in), in_bytes_(in_bytes), out_(out), out_bytes_(out_bytes) {}
+/// Something to be timed. Activities with one purpose are ways to the same thing: the best of them counts.
+enum Purpose : unsigned char { limit, map, one_thread, exps, purposes };
+struct Activity {
+  Purpose purpose;
+  std::function<void()> run;
+};
 
-  __attribute__((target_clones("avx2", "default"))) void run(std::size_t block, bool non_temporal) {
-    const std::size_t blocks = out_bytes_ / block + 1;
-    for (std::size_t b = 0; b < blocks; ++b) {
-      read(in_bytes_ * b / blocks, in_bytes_ * (b + 1) / blocks);
-      write(out_bytes_ * b / blocks / 64 * 64, b + 1 == blocks ? out_bytes_ : out_bytes_ * (b + 1) / blocks / 64 * 64,
-            non_temporal);
+/// The best time for each purpose; the activities are run in turn.
+std::array<double, purposes> best_times(const Effort& effort, const std::vector<Activity>& activities) {
+  using Clock = std::chrono::steady_clock;
+  std::array<double, purposes> best;
+  best.fill(std::numeric_limits<double>::infinity());
+  double total = 0;
+  for (int round = 0; round < effort.rounds || total < effort.seconds; ++round) {
+    if (round >= 3 && total > 4 * effort.seconds) break;
+    for (const Activity& activity : activities) {
+      const auto start = Clock::now();
+      activity.run();
+      const double once = std::chrono::duration<double>(Clock::now() - start).count();
+      best[activity.purpose] = std::min(best[activity.purpose], once);
+      total += once;
     }
+  }
+  return best;
+}
+
+/// Small numbers without a pattern that a branch predictor could learn; differences are so small that no exp
+/// underflows.
+template <class T>
+void fill(T* data, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t hash = (i + 1) * 0x9e3779b97f4a7c15;
+    hash = (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9;
+    const int value = static_cast<int>(hash >> 57);
+    if constexpr (std::integral<T>)
+      data[i] = static_cast<T>(value);
+    else
+      data[i] = static_cast<T>(static_cast<float>(value) / 16);
+  }
+}
+
+/// Work on the calling thread. Lending it is a way to one thread and back that leaves ndpool's own threads alive.
+class Alone final : public Executor {
+ public:
+  void run(Index count, void (*work)(void* context, Index i), void* context) override {
+    for (Index i = 0; i < count; ++i) work(context, i);
+  }
+  int threads() const override { return 1; }
+};
+
+/// A case with its arrays: `tangent` is dx or gx, `out` is y, dy or gy.
+template <class T>
+class Setting {
+ public:
+  explicit Setting(const Case& measured)
+      : case_(measured),
+        plan_(measured.problem.pool.plan<T>(measured.problem.shape)),
+        in_count_(static_cast<std::size_t>(element_count(measured.problem.shape))),
+        out_count_(static_cast<std::size_t>(element_count(plan_.output_shape()))),
+        x_(in_count_ * sizeof(T)),
+        out_(out_count_ * sizeof(T)) {
+    fill(x_.as<T>(), in_count_);
+    fill(out_.as<T>(), out_count_);
+    switch (case_.map) {
+      case Map::forward:
+        run_ = [this] { plan_.forward(x_.as<T>(), out_.as<T>()); };
+        reads_ = {&x_}, writes_ = {&out_};
+        break;
+      case Map::indices_u8: set_indices<std::uint8_t>(); break;
+      case Map::indices_i64: set_indices<Index>(); break;
+      default: set_derivative(); break;
+    }
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+  Result measure(const Effort& effort) {
+    Alone alone;
+    std::vector<float> block(2048);
+    const bool threaded = case_.threads > 1;
+    std::vector<Activity> runs = {{map, run_}};
+    if (threaded) runs = {{one_thread, [&] { run_with(&alone); }}, {map, [&] { run_with(nullptr); }}};
+    if (case_.operator_name == "smooth-max" && std::same_as<T, float>)
+      runs.push_back({exps, [&] { exp_pass(x_.as<float>(), in_count_, block.data(), block.size()); }});
+
+    // Non-temporal stores leave what they write outside the cache, where the map should not find it: the map is run
+    // after plain ones. It is run twice a round, as each kind of store is, so that neither side has the better luck.
+    Stream stream(reads_, writes_);
+    std::vector<Activity> activities;
+    for (const Stores stores : {Stores::non_temporal, Stores::plain})
+      for (const std::size_t bytes : {4096U, 65536U}) {
+        activities.push_back({limit, [&stream, stores, bytes] { stream.run(stores, bytes); }});
+        if (stores == Stores::plain) activities.insert(activities.end(), runs.begin(), runs.end());
+      }
+
+    if (threaded) set_threads(case_.threads);
+    const std::array<double, purposes> best = best_times(effort, activities);
+    if (threaded) set_threads(1);
+    const auto time = [&](Purpose purpose) { return std::isinf(best[purpose]) ? 0 : best[purpose]; };
+    return {case_, time(map), time(limit), time(one_thread), time(exps)};
   }
 
  private:
-  __attribute__((target_clones("avx2", "default"))) void read(std::size_t begin, std::size_t end) {
-    typedef std::uint64_t Lanes __attribute__((vector_size(32), aligned(8), may_alias));
-    Lanes sums[4] = {};
-    for (std::size_t i = begin / 128 * 128; i + 128 <= end; i += 128)
-      for (std::size_t k = 0; k < 4; ++k) sums[k] += *reinterpret_cast<const Lanes*>(in_ + i + 32 * k);
-    const Lanes sum = sums[0] + sums[1] + sums[2] + sums[3];
-    kept_ = kept_ + sum[0] + sum[1] + sum[2] + sum[3];
-  }
-  void write(std::size_t begin, std::size_t end, [[maybe_unused]] bool non_temporal) {
-#ifdef __SSE2__
-    if (non_temporal) {
-      const __m128i value = _mm_set1_epi8(1);
-      for (std::size_t i = begin; i + 16 <= end; i += 16) _mm_stream_si128(reinterpret_cast<__m128i*>(out_ + i), value);
-      _mm_sfence();
-      return;
-    }
-#endif
-    std::memset(out_ + begin, 1, end - begin);
+  void run_with(Executor* executor) const {
+    set_executor(executor);
+    run_();
+    set_executor(nullptr);
   }
 
-  const char* in_;
-  std::size_t in_bytes_;
-  char* out_;
-  std::size_t out_bytes_;
-  volatile std::uint64_t kept_ = 0;
+  template <class I>
+  void set_indices() {
+    indices_ = Buffer(out_count_ * sizeof(I));
+    run_ = [this] { plan_.forward(x_.as<const T>(), out_.as<T>(), indices_.as<I>()); };
+    reads_ = {&x_}, writes_ = {&out_, &indices_};
+  }
+
+  /// Derivatives that need no x do not count it as read.
+  void set_derivative() {
+    if constexpr (!spec::Differentiable<T>) {
+      throw std::invalid_argument(case_.scalar + " has no derivatives");
+    } else {
+      tangent_ = Buffer(in_count_ * sizeof(T));
+      fill(tangent_.as<T>(), in_count_);
+      if (case_.map == Map::jvp) {
+        run_ = [this] { plan_.jvp(x_.as<T>(), tangent_.as<T>(), out_.as<T>()); };
+        reads_ = {&tangent_}, writes_ = {&out_};
+      } else {
+        run_ = [this] { plan_.vjp(x_.as<T>(), out_.as<T>(), tangent_.as<T>()); };
+        reads_ = {&out_}, writes_ = {&tangent_};
+      }
+      if (case_.map == Map::vjp_from_u8)
+        set_vjp_from<std::uint8_t>();
+      else if (case_.map == Map::vjp_from_i64)
+        set_vjp_from<Index>();
+      else if (!case_.linear())
+        reads_.push_back(&x_);
+    }
+  }
+
+  template <class I>
+  void set_vjp_from() {
+    set_indices<I>();
+    run_();
+    fill(out_.as<T>(), out_count_);
+    run_ = [this] { plan_.vjp_from_indices(indices_.as<const I>(), out_.as<T>(), tangent_.as<T>()); };
+    reads_ = {&indices_, &out_}, writes_ = {&tangent_};
+  }
+
+  const Case& case_;
+  Plan<T> plan_;
+  std::size_t in_count_, out_count_;
+  Buffer x_, out_, tangent_, indices_;
+  std::function<void()> run_;
+  std::vector<const Buffer*> reads_, writes_;
 };
 
-template <class F>
-double seconds(F f) {
-  const auto start = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// Nothing if the scalar of the case has no kernels.
+std::optional<Result> measure(const Case& measured, const Effort& effort) {
+#define NDPOOL_ROW(kind, type) \
+  if (measured.scalar == #kind) return Setting<type>(measured).measure(effort);
+  NDPOOL_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+  return std::nullopt;
 }
 
-std::unique_ptr<char[], decltype(&std::free)> aligned(std::size_t bytes) {
-  return {static_cast<char*>(std::aligned_alloc(64, (bytes + 127) / 64 * 64)), &std::free};
+/// What a pool costs where there is next to nothing to pool. A call is shorter than a clock can tell: many make one
+/// run.
+std::vector<std::pair<std::string, std::function<double(const Effort&)>>> calls() {
+  const auto one_of = [](int count, const Effort& effort, const std::function<void()>& call) {
+    const auto many = [&] {
+      for (int i = 0; i < count; ++i) call();
+    };
+    return best_times(effort, {{map, many}})[map] / count;
+  };
+  return {{"smallest-problem",
+           [one_of](const Effort& effort) {
+             std::vector<float> x(64), y(16);
+             fill(x.data(), x.size());
+             const auto plan = max_pool({.kernel = {2, 2}}).plan<float>({1, 8, 8});
+             return one_of(1000, effort, [&] { plan.forward(x.data(), y.data()); });
+           }},
+          {"plan-creation", [one_of](const Effort& effort) {
+             const Pool pool = max_pool({.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
+             return one_of(100, effort, [&] { static_cast<void>(pool.plan<float>({64, 112, 112})); });
+           }}};
 }
 
-template <class T>
-void measure(const std::string& name, const ndpool::testing::Problem& problem) {
-  const auto plan = problem.pool.plan<T>(problem.shape);
-  const auto in_count = static_cast<std::size_t>(ndpool::element_count(problem.shape));
-  const auto out_count = static_cast<std::size_t>(ndpool::element_count(plan.output_shape()));
-  const auto in = aligned(in_count * sizeof(T)), out = aligned(out_count * sizeof(T));
-  T* x = reinterpret_cast<T*>(in.get());
-  for (std::size_t i = 0; i < in_count; ++i) x[i] = static_cast<T>(i * 2654435761U % 251);
-  std::memset(out.get(), 0, out_count * sizeof(T));
-  T* y = reinterpret_cast<T*>(out.get());
-  Stream stream(in.get(), in_count * sizeof(T), out.get(), out_count * sizeof(T));
+struct Options {
+  std::string filter, json, svg;
+  Effort effort;
+  bool help = false;
+};
 
-  double kernel = 1e9, limit = 1e9, total = 0;
-  for (int run = 0; (run < 15 || total < 0.4) && run < 20000; ++run) {
-    const double once = seconds([&] { plan.forward(x, y); });
-    kernel = std::min(kernel, once);
-    for (const std::size_t block : {std::size_t{4096}, std::size_t{65536}})
-      for (const bool non_temporal : {false, true})
-        limit = std::min(limit, seconds([&] { stream.run(block, non_temporal); }));
-    total += once;
+constexpr const char* usage =
+    "kernels_bench [filter] [--json FILE] [--svg FILE] [--quick]\n"
+    "Measures the cases of bench/cases whose names contain the filter against the streaming limit.\n"
+    "  --json FILE  also writes the numbers\n"
+    "  --svg FILE   also draws the ratios\n"
+    "  --quick      measures each case for a fifth of the time\n";
+
+Options parse_options(const std::vector<std::string>& words) {
+  Options options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--json" || word == "--svg") {
+      if (++i == words.size()) throw std::invalid_argument(word + " needs a file");
+      (word == "--json" ? options.json : options.svg) = words[i];
+    } else if (word == "--quick") {
+      options.effort = {.rounds = 5, .seconds = 0.05};
+    } else if (word == "--help") {
+      options.help = true;
+    } else if (word.starts_with("-") || !options.filter.empty()) {
+      throw std::invalid_argument("not understood: " + word);
+    } else {
+      options.filter = word;
+    }
   }
-  std::printf("%-26s %10.1f us %10.1f us %7.2f\n", name.c_str(), kernel * 1e6, limit * 1e6, kernel / limit);
-  std::fflush(stdout);
+  return options;
+}
+
+void run(const Options& options) {
+  const auto wanted = [&](const std::string& name) { return name.find(options.filter) != std::string::npos; };
+  set_threads(1);
+  Report report;
+  report.start();
+  for (const Case& measured : read_all_cases()) {
+    if (!wanted(measured.name)) continue;
+    if (const std::optional<Result> result = measure(measured, options.effort))
+      report.add(*result);
+    else
+      report.skip(measured);
+  }
+  for (const auto& [name, time] : calls())
+    if (wanted(name)) report.add(Call{name, time(options.effort)});
+  if (report.empty()) throw std::invalid_argument("nothing was measured for '" + options.filter + "'");
+  report.finish();
+  if (!options.json.empty()) report.write_json(options.json);
+  if (!options.svg.empty()) report.write_svg(options.svg);
 }
 
 }  // namespace
+}  // namespace ndpool::bench
 
 int main(int argc, char** argv) {
-  ndpool::set_threads(1);
-  std::printf("one thread, target %s\n%-26s %13s %13s %7s\n", ndpool::target().c_str(), "case", "time", "limit",
-              "ratio");
-  for (const auto& [name, line] : ndpool::testing::read_cases("../../bench/cases/goals.txt")) {
-    if (argc > 1 && name.find(argv[1]) == std::string::npos) continue;
-    const std::size_t bar = line.find(" | ");
-    const ndpool::testing::Problem problem = ndpool::testing::parse_problem(line.substr(0, bar));
-    const std::string scalar = line.substr(bar + 3);
-#define NDPOOL_ROW(kind, type) \
-  if (scalar == #kind) measure<type>(name, problem);
-    NDPOOL_SCALARS(NDPOOL_ROW)
-#undef NDPOOL_ROW
+  try {
+    const ndpool::bench::Options options = ndpool::bench::parse_options({argv + 1, argv + argc});
+    if (options.help)
+      std::fputs(ndpool::bench::usage, stdout);
+    else
+      ndpool::bench::run(options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "kernels_bench: %s\n", error.what());
+    return 2;
   }
 }
