@@ -1,0 +1,101 @@
+// Kernels against the spec on generated problems: ranks 1 to 5, extents around vector widths, any memory.
+//
+//   NDPOOL_PROBLEMS=N      runs N problems, over all scalars together, instead of the 20,000 of `make test`
+//   NDPOOL_PROBLEM='...'   runs this one, as a failure prints it, with every scalar on every target
+#include "equivalence.hpp"
+#include "support/generated.hpp"
+#include "support/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+namespace ndpool::testing {
+
+template <class T>
+class GeneratedProblems : public ::testing::Test {};
+
+struct ScalarName {
+  template <class T>
+  static std::string GetName(int) {
+#define NDPOOL_ROW(name, type) \
+  if (std::same_as<T, type>) return #name;
+    NDPOOL_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+    return "none";
+  }
+};
+
+// One row more than there are scalars would be needed for a list without a comma at its end.
+template <class... Ts>
+struct AllButTheLast;
+template <class... Kept, class Last>
+struct AllButTheLast<::testing::Types<Kept...>, Last> {
+  using type = ::testing::Types<Kept...>;
+};
+template <class... Kept, class Next, class... Rest>
+requires(sizeof...(Rest) > 0) struct AllButTheLast<::testing::Types<Kept...>, Next, Rest...>
+    : AllButTheLast<::testing::Types<Kept..., Next>, Rest...> {
+};
+#define NDPOOL_ROW(name, type) type,
+using Scalars = AllButTheLast<::testing::Types<>, NDPOOL_SCALARS(NDPOOL_ROW) void>::type;
+#undef NDPOOL_ROW
+TYPED_TEST_SUITE(GeneratedProblems, Scalars, ScalarName);
+
+/// Floats have derivatives and five maps more, so they get twice the share of integers.
+template <class T>
+constexpr long share() {
+  return std::integral<T> ? 1 : 2;
+}
+constexpr long all_shares() {
+  long sum = 0;
+#define NDPOOL_ROW(name, type) sum += share<type>();
+  NDPOOL_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+  return sum;
+}
+
+constexpr long problems_of_a_test_run = 20000;
+long wanted_problems() {
+  const char* given = std::getenv("NDPOOL_PROBLEMS");
+  return given != nullptr ? std::strtol(given, nullptr, 10) : problems_of_a_test_run;
+}
+
+template <class T>
+Checked check_on(const std::string& target, const std::string& line) {
+  const ForcedTarget forced(target);
+  std::mt19937_64 numbers = numbers_for(line);
+  const Checked checked = check_problem<T>(line, numbers);
+  EXPECT_EQ(checked.failure, "") << "target " << target << ", NDPOOL_PROBLEM='" << line << "'";
+  return checked;
+}
+
+template <class T>
+void check_on_all_targets(const std::string& line) {
+  const std::vector<std::string> names = targets();
+  const Checked first = check_on<T>(names.front(), line);
+  for (std::size_t i = 1; i < names.size(); ++i)
+    EXPECT_EQ(check_on<T>(names[i], line).bits == first.bits, true)
+        << "the bits of " << names[i] << " and " << names.front() << " differ, NDPOOL_PROBLEM='" << line << "'";
+}
+
+TYPED_TEST(GeneratedProblems, EqualTheSpec) {
+  if (const char* line = std::getenv("NDPOOL_PROBLEM"); line != nullptr) return check_on_all_targets<TypeParam>(line);
+  const long wanted = (wanted_problems() * share<TypeParam>() + all_shares() - 1) / all_shares();
+  const std::vector<std::string> names = targets();
+  std::mt19937_64 random(seed() + static_cast<std::uint64_t>(kind_of<TypeParam>()));
+  long ran = 0, rejected = 0;
+  for (long i = 0; i < wanted && !this->HasFailure(); ++i) {
+    const std::string line = generated_problem(random, !std::integral<TypeParam>);
+    const std::string& target = names[random() % names.size()];
+    if (i % 10 == 0)
+      check_on_all_targets<TypeParam>(line);
+    else
+      rejected += check_on<TypeParam>(target, line).rejected ? 1 : 0;
+    if (++ran % 10000 == 0) std::cerr << ScalarName::GetName<TypeParam>(0) << ": " << ran << " of " << wanted << '\n';
+  }
+  if (this->HasFailure()) return;
+  EXPECT_EQ(ran - rejected, wanted) << "every problem must have an answer";
+}
+
+}  // namespace ndpool::testing
