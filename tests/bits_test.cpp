@@ -32,12 +32,12 @@ std::vector<std::string> lines() {
   const auto between = [&](Index low, Index high) {
     return std::to_string(std::uniform_int_distribution<Index>(low, high)(random));
   };
-  for (int i = 0; i < 40; ++i) {  // at least 19,600 floats or doubles, in planes, volumes and with channels last
+  for (int i = 0; i < 24; ++i) {  // more than 64 KiB even of bytes: planes, channels last, and channels between
     const std::string op = std::vector<std::string>{"max", "min", "sum", "avg"}[random() % 4];
     const std::string kernel = between(1, 5) + "," + between(1, 5), stride = between(1, 3) + "," + between(1, 3);
     const std::string window = " kernel=" + kernel + " stride=" + stride + " padding=" + between(0, 2) + "," +
                                between(0, 2) + " empty=identity ceil";
-    const std::string rows = between(70, 90), columns = between(70, 90), channels = between(4, 9);
+    const std::string rows = between(70, 90), columns = between(70, 90), channels = between(14, 20);
     const std::string words = op == "sum" ? window.substr(0, window.find(" empty")) : window;
     if (i % 4 == 0) all.push_back(op + " shape=" + channels + "," + rows + "," + columns + words);
     if (i % 4 == 1) all.push_back(op + " shape=" + rows + "," + columns + "," + channels + " axes=0,1" + words);
@@ -125,24 +125,22 @@ TYPED_TEST(Bits, OfSlabsAreThoseOfTheWhole) {
   int slabs = 0;
   for (int i = 0; i < 200; ++i) {
     const bool large = i % 20 == 0;
-    const Shape shape =
-        large ? Shape{between(150, 200), between(120, 140), 3} : Shape{between(12, 30), between(5, 40), 3};
+    const Index rows = large ? between(150, 200) : between(12, 30),
+                columns = large ? between(120, 140) : between(12, 40);
+    const Shape shape = i % 2 == 0 ? Shape{rows, columns, 3} : Shape{3, rows, columns};
     const Window window{.kernel = {between(1, 6), between(1, 6)},
                         .stride = {between(1, 4), between(1, 4)},
                         .padding = {Pad(between(0, 2), between(0, 2)), Pad(between(0, 2), between(0, 2))},
                         .dilation = {between(1, 2), between(1, 2)},
                         .axes = i % 2 == 0 ? Shape{0, 1} : Shape{1, 2},
                         .ceil_mode = i % 3 == 0};
+    Geometry geometry;
+    if (resolve(window, shape, geometry) || geometry.empty_window()) continue;  // a slab of padding alone is no array
     const Array<TypeParam> x = awkward_numbers<TypeParam>(shape, random, Specials::none);
     for (const Pool::Reduction& reduction :
          {Pool::Reduction(reduction::Max{}), Pool::Reduction(reduction::Min{}), Pool::Reduction(reduction::Sum{}),
           Pool::Reduction(reduction::Average{}), Pool::Reduction(reduction::Average{{.count_include_pad = false}})}) {
-      Array<TypeParam> whole;
-      try {
-        whole = forward(Pool(window, reduction), x);
-      } catch (const Error&) {  // a window that is too wide, or sees nothing
-        continue;
-      }
+      const Array<TypeParam> whole = forward(Pool(window, reduction), x);
       for (const Index thickness : {Index{1}, Index{2}, Index{7}, between(1, 64)}) {
         EXPECT_TRUE(same_bits(forward_in_slabs(window, reduction, x, thickness), whole))
             << "case " << i << ", reduction " << reduction.index() << ", slabs of " << thickness << " outputs";
