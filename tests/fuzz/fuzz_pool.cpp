@@ -41,7 +41,7 @@ std::string line_from(Bytes& bytes) {
   const std::string kind = bytes.one_of({"", "", "adaptive-", "global-"});
   const int rank = 1 + bytes.below(5), pooled = 1 + bytes.below(rank);
   const auto up_to = [&](int most) { return [&bytes, most] { return std::to_string(bytes.below(most + 1)); }; };
-  Index room = 3000;  // so that an input takes milliseconds
+  Index room = 1000;  // so that an input takes milliseconds
   std::string line = kind + op + " shape=" + list(rank, [&] {
                        const Index extent = std::min<Index>(bytes.below(72), room);
                        room /= std::max<Index>(extent, 1);
@@ -120,7 +120,7 @@ void run(const std::uint8_t* data, std::size_t size) {
   const int kind = bytes.below(scalar_kinds);
   const std::string line = line_from(bytes);
   const double taps = cost(line);
-  if (taps < 0 || taps > 30000) return;
+  if (taps < 0 || taps > 8000) return;
 #define NDPOOL_ROW(name, type) \
   if (kind == static_cast<int>(ScalarKind::name)) compare_targets<type>(line, #name);
   NDPOOL_SCALARS(NDPOOL_ROW)
