@@ -1,5 +1,5 @@
 // Arrays beyond 2^32 bytes: positions and flat indices that do not fit 32 bits.
-#include "support/array.hpp"
+#include "support/kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,6 @@
 #include <random>
 
 namespace ndpool::testing {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool has_sanitizer = true;
-#else
-constexpr bool has_sanitizer = false;
-#endif
 
 long available_gib() {
   std::ifstream meminfo("/proc/meminfo");

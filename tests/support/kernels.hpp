@@ -12,6 +12,12 @@
 
 namespace ndpool::testing {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool has_sanitizer = true;
+#else
+inline constexpr bool has_sanitizer = false;
+#endif
+
 /// Chooses an instruction set for as long as it lives.
 struct ForcedTarget {
   explicit ForcedTarget(const std::string& name) { force_target(name); }
