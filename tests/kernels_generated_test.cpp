@@ -8,7 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <csignal>
 #include <iostream>
+
+// Of the sanitizers' runtime, where there is one.
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace ndpool::testing {
 
@@ -62,12 +68,33 @@ long wanted_problems() {
   return given != nullptr ? std::strtol(given, nullptr, 10) : problems_of_a_test_run;
 }
 
+/// What is being checked: a crash has to say it too.
+std::string current;
+void print_current() {
+  const std::string text = "died, " + current + "\n";
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+}
+
+void print_current_on_a_crash() {
+  if (has_sanitizer) {
+    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(print_current);
+    return;
+  }
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    std::signal(number, [](int raised) {
+      print_current();
+      std::signal(raised, SIG_DFL);
+      static_cast<void>(std::raise(raised));
+    });
+}
+
 template <class T>
 Checked check_on(const std::string& target, const std::string& line) {
   const ForcedTarget forced(target);
+  current = "target " + target + ", scalar " + ScalarName::GetName<T>(0) + ", NDPOOL_PROBLEM='" + line + "'";
   std::mt19937_64 numbers = numbers_for(line);
   const Checked checked = check_problem<T>(line, numbers);
-  EXPECT_EQ(checked.failure, "") << "target " << target << ", NDPOOL_PROBLEM='" << line << "'";
+  EXPECT_EQ(checked.failure, "") << current;
   return checked;
 }
 
@@ -81,6 +108,7 @@ void check_on_all_targets(const std::string& line) {
 }
 
 TYPED_TEST(GeneratedProblems, EqualTheSpec) {
+  print_current_on_a_crash();
   if (const char* line = std::getenv("NDPOOL_PROBLEM"); line != nullptr) return check_on_all_targets<TypeParam>(line);
   const long wanted = (wanted_problems() * share<TypeParam>() + all_shares() - 1) / all_shares();
   const std::vector<std::string> names = targets();
