@@ -1,6 +1,7 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan bench lint clean
+.PHONY: help demo test test-asan test-long fuzz bench lint clean
+FUZZ_SECONDS ?= 1800
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -16,6 +17,20 @@ test: build/release/build.ninja  ## Set up, build, and run the tests
 test-asan: build/asan/build.ninja  ## The same tests under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan
 	ctest --preset asan
+
+# Two programs share the scalars; both print how far they are.
+test-long: build/release/build.ninja  ## A million generated problems, kernels against the spec, for about an hour
+	cmake --build --preset release --target kernels_generated_test
+	export NDPOOL_PROBLEMS=1000000 GTEST_TOTAL_SHARDS=2; \
+	GTEST_SHARD_INDEX=0 build/release/tests/kernels_generated_test & first=$$!; \
+	GTEST_SHARD_INDEX=1 build/release/tests/kernels_generated_test; second=$$?; \
+	wait $$first && [ $$second = 0 ]
+
+fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and spec disagree, for FUZZ_SECONDS
+	cmake --build --preset fuzz --target fuzz_pool
+	@mkdir -p build/fuzz/found
+	build/fuzz/tests/fuzz_pool -max_total_time=$(FUZZ_SECONDS) -max_len=64 -artifact_prefix=build/fuzz/ \
+	    build/fuzz/found tests/fuzz/corpus
 
 bench: build/bench/build.ninja  ## Measure the kernels against the streaming limit, and the spec
 	cmake --build --preset bench
@@ -33,6 +48,6 @@ clean:  ## Remove everything that was built
 # Sets up only when there is something to set up: a configured tree proves that everything was found.
 build/%/build.ninja: CMakeLists.txt CMakePresets.json scripts/setup.sh
 	@scripts/setup.sh build
-	@if [ $* = bench ]; then scripts/setup.sh bench; fi
+	@case $* in bench | fuzz) scripts/setup.sh $* ;; esac
 	cmake --preset $* -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
 	@touch $@

@@ -1,14 +1,15 @@
 #!/bin/sh
 # Installs the Debian packages that a part of the project needs and that are missing. Does nothing, and needs no
 # network, when all are there.
-#   scripts/setup.sh build|lint|bench
+#   scripts/setup.sh build|lint|bench|fuzz
 set -eu
 
 case "${1:-}" in
   build) packages="libhwy-dev libgtest-dev libboost-dev" ;;
   lint) packages="clang-format clang-tidy" ;;
   bench) packages="libbenchmark-dev" ;;
-  *) echo "usage: scripts/setup.sh build|lint|bench" >&2; exit 2 ;;
+  fuzz) packages="clang libclang-rt-14-dev" ;;
+  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz" >&2; exit 2 ;;
 esac
 
 missing=""

@@ -1,41 +1,11 @@
 // Every kernel against the spec, on every instruction set this machine has.
+#include "support/kernels.hpp"
+#include "support/placed.hpp"
 #include "support/sweep.hpp"
 
 namespace ndpool::testing {
 
-/// Restores the choice of instruction set.
-struct ForcedTarget {
-  explicit ForcedTarget(const std::string& name) { force_target(name); }
-  ~ForcedTarget() { force_target(""); }
-};
-
 bool has_kernels(const std::string& line) { return !is_transcendental(line); }
-
-/// Numbers that make rounding, ties and NaN visible.
-template <class T>
-Array<T> awkward_numbers(const Shape& shape, std::mt19937_64& random) {
-  Array<T> values(shape);
-  const bool with_nan = random() % 4 == 0;
-  for (T& value : values) {
-    const std::uint64_t bits = random();
-    if constexpr (std::is_floating_point_v<T>) {
-      value = bits % 5 == 0 ? static_cast<T>(bits >> 8 & 3) : std::ldexp(static_cast<T>(bits >> 40), -20) - T(8);
-      if (with_nan && bits % 7 == 0) value = std::numeric_limits<T>::quiet_NaN();
-      if (bits % 41 == 0) value = -std::numeric_limits<T>::infinity();
-    } else {
-      value = bits % 8 == 0   ? std::numeric_limits<T>::max()
-              : bits % 8 == 1 ? std::numeric_limits<T>::lowest()
-                              : static_cast<T>(bits >> 8);
-    }
-  }
-  return values;
-}
-
-/// The same number, or both NaN.
-template <class T>
-bool same(const T& a, const T& b) {
-  return a == b || (a != a && b != b);
-}
 
 template <class T>
 class KernelScalar : public ::testing::Test {};
@@ -58,11 +28,6 @@ TYPED_TEST(KernelScalar, ForwardEqualsTheSpecBitForBitOnEveryTarget) {
     });
   }
   EXPECT_GE(with_kernels, 1000);
-}
-
-bool has_winners(const std::string& line) {
-  const std::string op = line.substr(0, line.find(' '));
-  return !is_transcendental(line) && (op.ends_with("max") || op.ends_with("min"));
 }
 
 /// Runs check(problem, random) for the wanted problems on every target.
@@ -140,38 +105,15 @@ TYPED_TEST(KernelFloat, VjpEqualsTheSpecOnEveryTarget) {
   });
 }
 
-/// Views that no packed array has: every axis reversed, with gaps, and the axes in reverse order in memory.
-template <class T>
-struct StridedArray {
-  explicit StridedArray(const Array<T>& packed) : memory(Shape{4 * packed.size() + 1}) {
-    Shape strides = packed.shape();
-    Index stride = 2, offset = 0;
-    for (int a = 0; a < packed.shape().size(); ++a) {
-      strides[a] = -stride;
-      offset += stride * (packed.shape()[a] - 1);
-      stride *= packed.shape()[a];
-    }
-    view = View<T>(memory.begin() + offset, packed.shape(), strides);
-    const View<const T> from = packed.view();
-    spec::for_each_position(packed.shape(), [&](const Shape& at) { view[at] = from[at]; });
-  }
-  Array<T> packed() const {
-    Array<T> copy(view.shape());
-    spec::for_each_position(view.shape(), [&](const Shape& at) { copy.view()[at] = view[at]; });
-    return copy;
-  }
-  Array<T> memory;
-  View<T> view;
-};
-
 TYPED_TEST(KernelFloat, StridedArraysGiveWhatPackedOnesGive) {
   sweep(has_kernels, [](const Problem& problem, std::mt19937_64& random) {
     const Array<TypeParam> x = whole_numbers<TypeParam>(problem.shape, random);
     const Array<TypeParam> y = forward(problem.pool, x);
     const Array<TypeParam> dy = jvp(problem.pool, x, x), gx = vjp(problem.pool, x, y);
-    const StridedArray<TypeParam> strided_x(x), strided_gy(y);
-    StridedArray<TypeParam> strided_y{Array<TypeParam>(y.shape())}, strided_dy{Array<TypeParam>(y.shape())};
-    StridedArray<TypeParam> strided_gx{Array<TypeParam>(x.shape(), 77)};
+    const auto any = [&](const Shape& shape) { return draw_layout(shape, random, false); };
+    const Placed<TypeParam> strided_x(x, any(x.shape())), strided_gy(y, any(y.shape()));
+    const Placed<TypeParam> strided_y(y.shape(), any(y.shape())), strided_dy(y.shape(), any(y.shape()));
+    const Placed<TypeParam> strided_gx(x.shape(), any(x.shape()));
     problem.pool.forward(strided_x.view, strided_y.view);
     problem.pool.jvp(strided_x.view, strided_x.view, strided_dy.view);
     problem.pool.vjp(strided_x.view, strided_gy.view, strided_gx.view);

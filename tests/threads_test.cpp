@@ -1,4 +1,5 @@
 // Threads: the same bits whatever their number, plans shared between callers, forked children, watching and stopping.
+#include "support/kernels.hpp"
 #include "support/sweep.hpp"
 
 #include <sys/wait.h>
@@ -8,13 +9,6 @@
 #include <thread>
 
 namespace ndpool::testing {
-
-/// Restores the number of threads.
-struct Threads {
-  explicit Threads(int count) : before(get_threads()) { set_threads(count); }
-  ~Threads() { set_threads(before); }
-  int before;
-};
 
 /// Large enough for many tiles.
 const char* const large_problems[] = {
@@ -38,10 +32,6 @@ void for_each_large_problem(Check check) {
     for (Index i = 0; i < x.size(); ++i) x[i] = static_cast<float>(wide[i]);
     check(problem.pool, x);
   }
-}
-
-bool same_bits(const Array<float>& a, const Array<float>& b) {
-  return std::memcmp(a.begin(), b.begin(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
 }
 
 TEST(Threads, TheirNumberDoesNotChangeABit) {

@@ -24,8 +24,8 @@ class Array {
 
   const Shape& shape() const { return shape_; }
   Index size() const { return size_; }
-  T& operator[](Index i) { return elements_[static_cast<std::size_t>(i)]; }
-  const T& operator[](Index i) const { return elements_[static_cast<std::size_t>(i)]; }
+  T& operator[](Index i) { return elements_[i]; }
+  const T& operator[](Index i) const { return elements_[i]; }
   T* begin() { return elements_.get(); }
   T* end() { return elements_.get() + size_; }
   const T* begin() const { return elements_.get(); }

@@ -1,11 +1,8 @@
 #include "support/problem.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <map>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -164,9 +161,21 @@ Problem parse_problem(const std::string& line) {
   if (kind == "adaptive" || kind == "global") op = words.op().substr(dash + 1);
   Shape shape;
   words.take("shape", [&](const std::string& v) { shape = numbers(v); });
+  std::uint64_t memory = 0;
+  words.take("memory", [&](const std::string& v) { memory = std::stoull(v); });
   const Pool pool(description(words, kind), reduction_of(words, op, kind == "global"));
   words.finish();
-  return {pool, shape};
+  return {pool, shape, memory};
+}
+
+bool is_transcendental(const std::string& line) {
+  const std::string op = line.substr(0, line.find(' '));
+  return op.ends_with("smooth-max") || op.ends_with("lp");
+}
+
+bool has_winners(const std::string& line) {
+  const std::string op = line.substr(0, line.find(' '));
+  return !is_transcendental(line) && (op.ends_with("max") || op.ends_with("min"));
 }
 
 std::vector<NamedProblem> read_cases(const std::string& file) {
@@ -180,143 +189,6 @@ std::vector<NamedProblem> read_cases(const std::string& file) {
     cases.push_back({line.substr(0, colon), line.substr(colon + 2)});
   }
   return cases;
-}
-
-namespace {
-
-class Generator {
- public:
-  explicit Generator(std::mt19937_64& random) : random_(random) {}
-
-  Index between(Index low, Index high) { return std::uniform_int_distribution<Index>(low, high)(random_); }
-  bool sometimes(int one_in) { return between(1, one_in) == 1; }
-  std::string one_of(const std::vector<std::string>& choices) {
-    return choices[static_cast<std::size_t>(between(0, static_cast<Index>(choices.size()) - 1))];
-  }
-  /// A random subset of the axes, at least one, in random order.
-  std::vector<int> axes(int rank) {
-    std::vector<int> all(static_cast<std::size_t>(rank));
-    for (int a = 0; a < rank; ++a) all[static_cast<std::size_t>(a)] = a;
-    std::shuffle(all.begin(), all.end(), random_);
-    all.resize(static_cast<std::size_t>(between(1, rank)));
-    return all;
-  }
-
- private:
-  std::mt19937_64& random_;
-};
-
-template <class F>
-std::string list(std::size_t count, F entry) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) text += ',';
-    text += entry(i);
-  }
-  return text;
-}
-
-std::string window_words(Generator& make, const std::vector<Index>& lengths) {
-  const auto number = [&](Index low, Index high) {
-    return list(lengths.size(), [&](std::size_t) { return std::to_string(make.between(low, high)); });
-  };
-  std::string words = " kernel=" + number(1, 4);
-  if (!make.sometimes(4)) words += " stride=" + number(1, 4);
-  if (make.sometimes(3)) words += " dilation=" + number(1, 3);
-  if (make.sometimes(6))
-    words += " padding=" + make.one_of({"same_upper", "same_lower", "valid"});
-  else if (make.sometimes(2))
-    words += " padding=" + list(lengths.size(), [&](std::size_t) {
-               return std::to_string(make.between(0, 3)) + ":" + std::to_string(make.between(0, 3));
-             });
-  if (make.sometimes(2)) words += " ceil";
-  return words;
-}
-
-std::string option_words(Generator& make, const std::string& op, GeometryKind kind) {
-  std::string words;
-  const auto ties = [&] { return make.sometimes(3) ? " ties=" + make.one_of({"first", "all", "split"}) : ""; };
-  if (op == "max" || op == "min") {
-    words += ties();
-    if (make.sometimes(4)) words += " nan=ignore";
-  } else if (op == "avg") {
-    if (kind == GeometryKind::windowed && make.sometimes(3)) words += " exclude_pad";
-    if (make.sometimes(5)) words += " divisor=" + make.one_of({"1", "7", "-3"});
-    if (make.sometimes(3)) words += " rounding=" + make.one_of({"half_even", "toward_zero", "floor", "half_away"});
-  } else if (op == "smooth-max") {
-    words += " beta=" + make.one_of({"1", "0.5", "4", "-2"});
-    if (make.sometimes(2)) words += " pad_mode=ignore";
-  } else if (op == "lp") {
-    const std::string p = make.one_of({"1", "2", "2.3", "3", "inf"});
-    words += " p=" + p;
-    if (p == "inf") words += ties();
-  }
-  // Half the windows without an input element are asked for as such, the others are drawn again.
-  if (kind == GeometryKind::windowed && op != "sum" && make.sometimes(2)) words += " empty=identity";
-  return words;
-}
-
-bool is_valid(const std::string& line) {
-  try {
-    const Problem problem = parse_problem(line);
-    const Shape out = problem.pool.output_shape(problem.shape);
-    std::vector<double> x(static_cast<std::size_t>(element_count(problem.shape)), 1.0);
-    std::vector<double> y(static_cast<std::size_t>(element_count(out)));
-    problem.pool.forward(view(x, problem.shape), view(y, out));
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-}  // namespace
-
-std::string random_problem(std::mt19937_64& random, const std::string& op, GeometryKind kind, int rank) {
-  Generator make(random);
-  for (;;) {
-    const Index longest = rank == 1 ? 20 : rank == 2 ? 9 : rank == 3 ? 6 : 5;
-    std::vector<Index> shape;
-    for (int a = 0; a < rank; ++a) shape.push_back(make.between(1, longest));
-    const std::vector<int> axes = make.axes(rank);
-    std::vector<Index> lengths;
-    for (int axis : axes) lengths.push_back(shape[static_cast<std::size_t>(axis)]);
-
-    std::string line =
-        kind == GeometryKind::windowed ? op : (kind == GeometryKind::adaptive ? "adaptive-" : "global-") + op;
-    line += " shape=" + list(shape.size(), [&](std::size_t i) { return std::to_string(shape[i]); });
-    line += " axes=" + list(axes.size(), [&](std::size_t i) { return std::to_string(axes[i]); });
-    if (kind == GeometryKind::windowed) line += window_words(make, lengths);
-    if (kind == GeometryKind::adaptive)
-      line += " output_size=" + list(axes.size(), [&](std::size_t) { return std::to_string(make.between(1, 7)); });
-    if (kind == GeometryKind::global && make.sometimes(2)) line += " keepdims";
-    line += option_words(make, op, kind);
-    if (is_valid(line)) return line;
-  }
-}
-
-std::uint64_t seed() {
-  const char* given = std::getenv("NDPOOL_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : 20261115;
-}
-
-std::vector<std::string> sweep_problems() {
-  std::mt19937_64 random(seed());
-  std::vector<std::string> problems;
-  for (const char* file : {"traps.txt", "networks.txt"})
-    for (const NamedProblem& named : read_cases(file)) problems.push_back(named.line);
-  std::set<std::string> seen(problems.begin(), problems.end());
-  constexpr GeometryKind kinds[] = {GeometryKind::windowed, GeometryKind::adaptive, GeometryKind::global};
-  // There are only so many global problems of rank 1, so duplicates are drawn again a limited number of times.
-  for (const char* op : operators)
-    for (GeometryKind kind : kinds)
-      for (int rank = 1; rank <= 4; ++rank)
-        for (int drawn = 0, kept = 0; drawn < 200 && kept < (kind == GeometryKind::windowed ? 50 : 30); ++drawn) {
-          const std::string line = random_problem(random, op, kind, rank);
-          if (!seen.insert(line).second) continue;
-          problems.push_back(line);
-          ++kept;
-        }
-  return problems;
 }
 
 }  // namespace ndpool::testing

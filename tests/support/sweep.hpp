@@ -2,7 +2,7 @@
 #pragma once
 
 #include "support/array.hpp"
-#include "support/problem.hpp"
+#include "support/generated.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,12 +32,6 @@ int sweep(Wanted wanted, Check check) {
 }
 
 inline bool every_problem(const std::string&) { return true; }
-
-/// Smooth max and Lp: reducers that need exp, log and pow.
-inline bool is_transcendental(const std::string& line) {
-  const std::string op = line.substr(0, line.find(' '));
-  return op.ends_with("smooth-max") || op.ends_with("lp");
-}
 
 /// Numbers of distinct magnitudes between 0.5 and 3 with random signs: no ties, no kinks nearby.
 inline Array<double> distinct_numbers(const Shape& shape, std::mt19937_64& random) {
