@@ -97,8 +97,8 @@ Index rows_per_tile(const Rows& rows) {
   for (int v = 0; v < rows.vertical_count; ++v)  // the input rows that one output row adds
     row_bytes *=
         static_cast<double>(std::max<Index>(1, rows.vertical[v].window.input / rows.vertical[v].window.output));
-  const Index least = is_tall(rows) ? std::min(rows.rows_per_plane, tall_rows(rows)) : 1;
-  return std::max(least, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
+  if (is_tall(rows)) return std::min(rows.rows_per_plane, tall_rows(rows));
+  return std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
 }
 
 }  // namespace

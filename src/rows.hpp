@@ -32,11 +32,44 @@ struct PooledAxis {
   Index cell_stride = 1;  ///< weight in a flat index
 };
 
+/// Room for one entry per axis of the largest array; only the entries that are used are ever touched, because clearing
+/// and copying all of them would be most of the cost of a plan.
+template <class T>
+class PerAxis {
+ public:
+  PerAxis() {}  // NOLINT: nothing to initialise
+  T& operator[](int i) { return entries_[i]; }
+  const T& operator[](int i) const { return entries_[i]; }
+  void copy(const PerAxis& other, int count) {
+    for (int i = 0; i < count; ++i) entries_[i] = other.entries_[i];
+  }
+
+ private:
+  union {
+    T entries_[max_rank];
+  };
+};
+
 struct Rows {
+  Rows() = default;
+  Rows(const Rows& other) { *this = other; }
+  Rows& operator=(const Rows& other) {
+    loop_count = other.loop_count;
+    vertical_count = other.vertical_count;
+    loops.copy(other.loops, loop_count);
+    vertical.copy(other.vertical, vertical_count);
+    horizontal = other.horizontal;
+    inner = other.inner;
+    row_count = other.row_count;
+    rows_per_plane = other.rows_per_plane;
+    tap_count = other.tap_count;
+    return *this;
+  }
+
   int loop_count = 0;
   int vertical_count = 0;
-  LoopAxis loops[max_rank];
-  PooledAxis vertical[max_rank];
+  PerAxis<LoopAxis> loops;
+  PerAxis<PooledAxis> vertical;
   PooledAxis horizontal;
   LoopAxis inner;  ///< lanes behind the last pooled axis; extent 1 if there are none
 

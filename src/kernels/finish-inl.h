@@ -140,8 +140,10 @@ class Output {
   HWY_NOINLINE void write_with(const A* values, Index step, Index begin, Index end, Finish finish) {
     const Index inner = rows_.inner.extent;
     if (rows_.out_is_packed() && step == 1) {
+      T* const to = row_ + begin * inner;  // bytes may alias anything, even the members of this object
+      const Index count = (end - begin) * inner;
       NDPOOL_INDEPENDENT
-      for (Index i = 0; i < (end - begin) * inner; ++i) row_[begin * inner + i] = finish(values[i]);
+      for (Index i = 0; i < count; ++i) to[i] = finish(values[i]);
       return;
     }
     for (Index output = begin; output < end; ++output)

@@ -129,7 +129,11 @@ void forward_rows(const Job& job) {
   const A* divisor_row = nullptr;
   if constexpr (Op::is_sum && is_real<T>) divisor_row = make_divisor_row<A>(job, cursor);
 #if HWY_TARGET != HWY_SCALAR
-  std::conditional_t<std::is_same_v<T, A>, Fused<T, Op::kind>, NoFused> fused(job, divisor_row);
+  // Rows in registers take the compiler long, so they are for the scalars that most arrays have, on long vectors.
+  constexpr bool is_common = std::is_floating_point_v<T> || sizeof(T) == 1;
+  constexpr bool has_long_vectors = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) > 16;
+  constexpr bool fuses = std::is_same_v<T, A> && is_common && has_long_vectors;
+  std::conditional_t<fuses, Fused<T, Op::kind>, NoFused> fused(job, divisor_row);
 #else
   NoFused fused(job, divisor_row);
 #endif

@@ -173,6 +173,8 @@ class FusedRow {
                         const Finish& finish) {
     const Axis axis = window;
     Columns<D, kind> columns = all_columns.template first_rows<R>();
+    // A line that is written both ways is written twice, so rows with a rest are stored plainly.
+    stream = stream && axis.output % lanes == 0;
     const Store<Finish> store{out, stream && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(T)) == 0, finish};
     if (axis.stride == 2) {
       if (axis.kernel == 2)
@@ -201,7 +203,7 @@ class FusedRow {
     const Finish& finish;
     HWY_INLINE void operator()(V v, Index output) const {
       const V finished = finish(v, output);
-      if (stream && output % lanes == 0)
+      if (stream)
         hn::Stream(finished, D(), out + output);
       else
         hn::StoreU(finished, D(), out + output);
@@ -340,38 +342,42 @@ class FusedLanes {
     Columns<D, kind> columns = all_columns.template first_rows<R>();
     const bool streams =
         stream && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(T)) == 0 && inner % lanes == 0;
-    for (Index lane = 0; lane < inner; lane += vectors * lanes) {
-      const Index from = std::min(lane, inner - vectors * lanes);
-      const Axis& axis = rows.horizontal.window;
-      const Index kept = axis.dilation == 1 ? axis.kernel - axis.stride : 0;
-      if (axis.adaptive || axis.kernel > 3) {
-        one_by_one<R>(rows, columns, out, from, streams, finish);
-      } else if (axis.kernel == 3) {
-        if (kept == 2)
-          along<R, 3, 2>(rows, columns, out, from, streams, finish);
-        else if (kept == 1)
-          along<R, 3, 1>(rows, columns, out, from, streams, finish);
-        else
-          along<R, 3, 0>(rows, columns, out, from, streams, finish);
-      } else if (axis.kernel == 2) {
-        if (kept == 1)
-          along<R, 2, 1>(rows, columns, out, from, streams, finish);
-        else
-          along<R, 2, 0>(rows, columns, out, from, streams, finish);
-      } else {
-        along<R, 1, 0>(rows, columns, out, from, streams, finish);
+    // Some pixels with all their lanes at a time, so that memory is walked through nearly in order.
+    const Axis& axis = rows.horizontal.window;
+    const Index pixels = std::max<Index>(8, 4096 / (inner * static_cast<Index>(sizeof(T))));
+    const Index kept = axis.dilation == 1 ? axis.kernel - axis.stride : 0;
+    for (Index begin = 0; begin < axis.output; begin += pixels)
+      for (Index lane = 0; lane < inner; lane += vectors * lanes) {
+        const Index from = std::min(lane, inner - vectors * lanes);
+        const Range range = {begin, std::min(begin + pixels, axis.output)};
+        if (axis.adaptive || axis.kernel > 3) {
+          one_by_one<R>(rows, columns, out, from, range, streams, finish);
+        } else if (axis.kernel == 3) {
+          if (kept == 2)
+            along<R, 3, 2>(rows, columns, out, from, range, streams, finish);
+          else if (kept == 1)
+            along<R, 3, 1>(rows, columns, out, from, range, streams, finish);
+          else
+            along<R, 3, 0>(rows, columns, out, from, range, streams, finish);
+        } else if (axis.kernel == 2) {
+          if (kept == 1)
+            along<R, 2, 1>(rows, columns, out, from, range, streams, finish);
+          else
+            along<R, 2, 0>(rows, columns, out, from, range, streams, finish);
+        } else {
+          along<R, 1, 0>(rows, columns, out, from, range, streams, finish);
+        }
       }
-    }
     return !columns.saw_nan();
   }
 
   /// Windows with more taps, and bins. Taps outside the input keep their place in the split.
   template <int R, class Finish>
-  static HWY_INLINE void one_by_one(const Rows& rows, Columns<D, kind>& columns, T* out, Index lane, bool stream,
-                                    const Finish& finish) {
+  static HWY_INLINE void one_by_one(const Rows& rows, Columns<D, kind>& columns, T* out, Index lane, Range range,
+                                    bool stream, const Finish& finish) {
     const Axis& axis = rows.horizontal.window;
     const Index inner = rows.inner.extent;
-    for (Index output = 0; output < axis.output; ++output) {
+    for (Index output = range.begin; output < range.end; ++output) {
       const Taps taps = axis.taps(output);
       for (int v = 0; v < vectors; ++v) {
         const Index from = taps.first * inner + lane + v * lanes, step = taps.step * inner;
@@ -399,8 +405,8 @@ class FusedLanes {
 
   /// The last `kept` taps of a window are the first ones of the next.
   template <int R, int kernel, int kept, class Finish>
-  static HWY_INLINE void along(const Rows& rows, Columns<D, kind>& columns, T* out, Index lane, bool stream,
-                               const Finish& finish) {
+  static HWY_INLINE void along(const Rows& rows, Columns<D, kind>& columns, T* out, Index lane, Range range,
+                               bool stream, const Finish& finish) {
     const Axis axis = rows.horizontal.window;
     const Index inner = rows.inner.extent;
     V taps[kernel][vectors];
@@ -409,8 +415,8 @@ class FusedLanes {
       for (int v = 0; v < vectors; ++v)
         taps[t][v] = outside ? Columns<D, kind>::identity() : columns.template at<R>(pixel * inner + lane + v * lanes);
     };
-    for (int t = 0; t < kept; ++t) fill(kernel - kept + t, axis.start(0) + t * axis.dilation);
-    for (Index output = 0; output < axis.output; ++output) {
+    for (int t = 0; t < kept; ++t) fill(kernel - kept + t, axis.start(range.begin) + t * axis.dilation);
+    for (Index output = range.begin; output < range.end; ++output) {
       const Index start = output * axis.stride - axis.lo;
       for (int t = 0; t < kept; ++t)
         for (int v = 0; v < vectors; ++v) taps[t][v] = taps[t + kernel - kept][v];

@@ -65,23 +65,41 @@ class RowFold {
     for (Index begin = 0; begin < axis_.output; begin += strip) {
       const Index outputs = std::min(strip, axis_.output - begin), first = axis_.start(begin);
       const Index columns = axis_.span(outputs), pitch = columns * inner_;
-      for (Index row = 0; row < row_count; ++row) {
-        A* to = tile[0] + row * pitch;
-        const Index cell = first_row + row;
-        used_ = 0;
-        if (cell < 0 || cell >= window.input)
-          fill(to, to + pitch);
-        else if (const A* at = across(base + cell * vertical.stride.in, first, first + columns, last - 1, to); at != to)
-          std::copy(at, at + pitch, to);
+      // A few columns at a time, so that all their rows stay in the first-level cache while blocks grow.
+      const Index block = std::max<Index>(1, 64 / inner_);
+      bool strip_has_no_nan = true;
+      for (Index pixel = 0; pixel < columns; pixel += block) {
+        const Index pixels = std::min(block, columns - pixel), width = pixels * inner_;
+        has_no_nan_ = false;
+        for (Index row = 0; row < row_count; ++row) {
+          A* to = tile[1] + row * width;
+          const Index cell = first_row + row;
+          used_ = 0;
+          if (cell < 0 || cell >= window.input || first + pixel >= axis_.input || first + pixel + pixels <= 0) {
+            fill(to, to + width);
+            continue;
+          }
+          const A* at =
+              across(base + cell * vertical.stride.in, first + pixel, first + pixel + pixels, last - 1, to);
+          if (at != to) std::copy(at, at + width, to);
+        }
+        // Identities are NaN where NaN is ignored, so padding counts as one here.
+        if constexpr (Op::minds_nan) has_no_nan_ = !holds_nan(tile[1], row_count * width);
+        strip_has_no_nan = strip_has_no_nan && has_no_nan_;
+        const A* folded =
+            double_up(tile[1], row_count * width, window.kernel, window.dilation * width, tile[1], tile[2]);
+        for (Index row = 0; row < count; ++row) {
+          const A* from = folded + row * window.stride * width;
+          std::copy(from, from + width, tile[0] + row * pitch + pixel * inner_);
+        }
       }
-      // Identities are NaN where NaN is ignored, so padding counts as one here.
-      if constexpr (Op::minds_nan) has_no_nan_ = !holds_nan(tile[0], row_count * pitch);
-      const A* folded = double_up(tile[0], row_count * pitch, window.kernel, window.dilation * pitch, tile[1], tile[2]);
+      has_no_nan_ = strip_has_no_nan;
       for (Index row = 0; row < count; ++row) {
         used_ = 0;
-        const auto [values, step] = along(folded + row * window.stride * pitch, outputs, columns);
+        const auto [values, step] = along(tile[0] + row * pitch, outputs, columns);
         write(row, values, step, begin, begin + outputs);
       }
+      has_no_nan_ = false;
     }
   }
 

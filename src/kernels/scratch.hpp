@@ -34,7 +34,7 @@ inline bool is_tall(const Rows& rows) {
 /// Output rows and columns of one tile of tall windows: enough of both that the overlap with the next tile costs little.
 inline Index tall_rows(const Rows& rows) {
   const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
-  return std::max<Index>(32, 2 * axis.kernel * axis.dilation / axis.stride);
+  return std::max<Index>(64, 2 * axis.kernel * axis.dilation / axis.stride);
 }
 inline Index tall_outputs(const Rows& rows) {
   const Axis& axis = rows.horizontal.window;
