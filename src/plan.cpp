@@ -125,8 +125,8 @@ std::size_t KernelPlan::scratch_bytes() const {
 
 /// Runs all rows in tiles, each a multiple of `unit` rows, on as many threads as the executor has.
 template <class RunRows>
-bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows) const {
-  const Index tile = std::max<Index>(1, rows_per_tile(*rows_) / unit) * unit;
+bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows, Index tile_scale) const {
+  const Index tile = std::max<Index>(1, tile_scale * rows_per_tile(*rows_) / unit) * unit;
   struct Shared {
     RunRows& run_rows;
     const Watch& watch;
@@ -214,6 +214,39 @@ bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, 
     kernel({*rows_, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), begin, end,
             scratch});
   });
+}
+
+std::shared_ptr<const KernelPlan> KernelPlan::make_for_indices(ScalarKind kind, const Geometry& geometry,
+                                                               const ArrayStrides& strides) {
+  if (kind == ScalarKind::none || geometry.empty_window() || element_count(geometry.output_shape()) == 0)
+    return nullptr;
+  auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
+  if (index_scratch_bytes(*rows) > most_scratch) return nullptr;
+  return std::shared_ptr<const KernelPlan>(new KernelPlan(kind, {}, std::move(rows)));
+}
+
+bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out) const {
+  const IndexKernel kernel = kernels().indices->of[static_cast<int>(kind_)];
+  const bool by_rows = use == IndexUse::check || use == IndexUse::jvp;
+  std::atomic<bool> fine = true;
+  run(by_rows ? 1 : rows_->rows_per_plane, index_scratch_bytes(*rows_), {},
+      [&](Index begin, Index end, void* scratch) {
+        if (!kernel({*rows_, use, kind, indices, like_in, like_out, begin, end, scratch})) fine = false;
+      },
+      4);  // nobody watches, and the kernels prepare more than others do
+  return fine;
+}
+
+bool KernelPlan::check_indices(const void* indices, IndexKind kind) const {
+  return run_indices(IndexUse::check, kind, indices, nullptr, nullptr);
+}
+
+void KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out) const {
+  run_indices(IndexUse::jvp, kind, indices, const_cast<void*>(tangent_in), tangent_out);
+}
+
+void KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in) const {
+  run_indices(IndexUse::vjp, kind, indices, tangent_in, const_cast<void*>(tangent_out));
 }
 
 }  // namespace ndpool

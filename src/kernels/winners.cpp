@@ -10,36 +10,6 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-/// Where the winner of tap t of a window lies, relative to tap 0: offsets by tap number.
-class TapOffsets {
- public:
-  /// `stride(axis)` is the weight of a cell on that axis: an array stride, or the weight in a flat index.
-  template <class Stride>
-  TapOffsets(const Rows& rows, Index* table, Stride stride) : table_(table) {
-    for (Index tap = 0; tap < rows.tap_count; ++tap) {
-      table[tap] = on_axis(rows.horizontal, tap, stride);
-      for (int v = 0; v < rows.vertical_count; ++v) table[tap] += on_axis(rows.vertical[v], tap, stride);
-    }
-  }
-  Index operator[](Index tap) const { return table_[tap]; }
-
- private:
-  template <class Stride>
-  static Index on_axis(const PooledAxis& axis, Index tap, Stride stride) {
-    return tap / axis.tap_stride % axis.window.kernel * axis.window.dilation * stride(axis);
-  }
-  const Index* table_;
-};
-
-/// Tap 0 of the first window of a row, relative to the loops' offset, and from window to window.
-template <class Stride>
-Index window_start(const Rows& rows, const RowCursor& cursor, Stride stride) {
-  Index start = 0;
-  for (int v = 0; v < rows.vertical_count; ++v)
-    start += rows.vertical[v].window.start(cursor.vertical_position(v)) * stride(rows.vertical[v]);
-  return start;
-}
-
 /// Calls use(position in the output row, offset of the winner) for all outputs of a row.
 template <class Winners, class Stride, class Use>
 void for_each_winner(const Rows& rows, const RowCursor& cursor, const Winners& winners, const TapOffsets& offsets,
@@ -132,12 +102,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ndpool {
 
-HWY_EXPORT(winner_kernels);
-
-void add_winner_kernels(std::vector<KernelTable>& tables) {
-  for (const auto& compiled : HWY_DISPATCH_TABLE(winner_kernels))
-    if (compiled != nullptr) add_to_table(tables, *compiled, &KernelTable::winners);
-}
+NDPOOL_EXPORT_KERNELS(winner_kernels, add_winner_kernels, winners)
 
 }  // namespace ndpool
 #endif
