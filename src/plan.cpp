@@ -120,7 +120,8 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
 
 std::size_t KernelPlan::scratch_bytes() const {
   const std::size_t rows = static_cast<std::size_t>(scratch_rows(*rows_)) * scratch_row_bytes(*rows_);
-  return has_winners() || has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
+  if (has_winners()) return std::max(rows, winners_bytes(*rows_));
+  return has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
 }
 
 /// Runs all rows in tiles, each a multiple of `unit` rows, on as many threads as the executor has.
@@ -172,19 +173,20 @@ bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
 }
 
 bool KernelPlan::has_winners() const {
-  return choice_.combine != Combine::sum && rows_->tap_count <= most_winner_taps(kind_) && has_modest_rows(*rows_);
+  return choice_.combine != Combine::sum && rows_->tap_count <= most_winner_taps(kind_) &&
+         winners_bytes(*rows_) <= most_scratch;
 }
 
 bool KernelPlan::has_derivatives() const {
-  if (!traits_of(kind_).is_float || !has_modest_rows(*rows_)) return false;
-  if (choice_.combine == Combine::sum) return true;
+  if (!traits_of(kind_).is_float) return false;
+  if (choice_.combine == Combine::sum) return has_modest_rows(*rows_);
   return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
 }
 
 bool KernelPlan::run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in,
                              void* tangent_out, const Watch& watch) const {
   const TangentKernel kernel = kernels().winners->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
-  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, winner_scratch_bytes(*rows_), watch,
+  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, winners_bytes(*rows_), watch,
              [&](Index begin, Index end, void* scratch) {
                kernel({*rows_, choice_, use, kind, in, out, tangent_in, tangent_out, begin, end, scratch});
              });

@@ -23,9 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET != HWY_SCALAR
 namespace hn = hwy::HWY_NAMESPACE;
-#endif
 
 /// One way in which cells are seen: by the output this far away, under this tap.
 struct Sight {

@@ -82,4 +82,9 @@ inline std::size_t index_scratch_bytes(const Rows& rows) {
   return index_table_bytes(rows) + match_row_bytes(rows) + match_band_bytes;
 }
 
+/// Winners keep four strips, columns and outputs of values and taps, with room behind them for whatever a vector adds.
+inline std::size_t winner_strip_bytes(const Rows& rows) { return scratch_row_bytes(rows) + 256; }
+inline std::size_t winner_rows_bytes(const Rows& rows) { return 4 * winner_strip_bytes(rows); }
+inline std::size_t winners_bytes(const Rows& rows) { return winner_rows_bytes(rows) + index_scratch_bytes(rows); }
+
 }  // namespace ndpool
