@@ -126,13 +126,14 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
 std::size_t KernelPlan::scratch_bytes() const {
   std::size_t rows = fold_scratch_bytes(*rows_);
   if (packed_ != nullptr) rows = std::max(rows, packed_->bytes + fold_scratch_bytes(packed_->rows));
-  return has_winners() || has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
+  if (has_winners()) return std::max(rows, winners_bytes(*rows_));
+  return has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
 }
 
 /// Runs all rows in tiles, each a multiple of `unit` rows, on as many threads as the executor has.
 template <class RunRows>
-bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows) const {
-  const Index tile = std::max<Index>(1, rows_per_tile(*rows_) / unit) * unit;
+bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows, Index tile_scale) const {
+  const Index tile = std::max<Index>(1, tile_scale * rows_per_tile(*rows_) / unit) * unit;
   struct Shared {
     RunRows& run_rows;
     const Watch& watch;
@@ -179,19 +180,20 @@ bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
 }
 
 bool KernelPlan::has_winners() const {
-  return choice_.combine != Combine::sum && rows_->tap_count <= most_winner_taps(kind_) && has_modest_rows(*rows_);
+  return choice_.combine != Combine::sum && rows_->tap_count <= most_winner_taps(kind_) &&
+         winners_bytes(*rows_) <= most_scratch;
 }
 
 bool KernelPlan::has_derivatives() const {
-  if (!traits_of(kind_).has_derivatives || !has_modest_rows(*rows_)) return false;
-  if (choice_.combine == Combine::sum) return true;
+  if (!traits_of(kind_).has_derivatives) return false;
+  if (choice_.combine == Combine::sum) return has_modest_rows(*rows_);
   return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
 }
 
 bool KernelPlan::run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in,
                              void* tangent_out, const Watch& watch) const {
   const TangentKernel kernel = kernels().winners->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
-  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, winner_scratch_bytes(*rows_), watch,
+  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, winners_bytes(*rows_), watch,
              [&](Index begin, Index end, void* scratch) {
                kernel({*rows_, choice_, use, kind, in, out, tangent_in, tangent_out, begin, end, scratch});
              });
@@ -221,6 +223,39 @@ bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, 
     kernel({*rows_, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out),
             begin, end, scratch});
   });
+}
+
+std::shared_ptr<const KernelPlan> KernelPlan::make_for_indices(ScalarKind kind, const Geometry& geometry,
+                                                               const ArrayStrides& strides) {
+  if (kind == ScalarKind::none || geometry.empty_window() || element_count(geometry.output_shape()) == 0)
+    return nullptr;
+  auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
+  if (index_scratch_bytes(*rows) > most_scratch) return nullptr;
+  return std::shared_ptr<const KernelPlan>(new KernelPlan(kind, {}, std::move(rows)));
+}
+
+bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out) const {
+  const IndexKernel kernel = kernels().indices->of[static_cast<int>(kind_)];
+  const bool by_rows = use == IndexUse::check || use == IndexUse::jvp;
+  std::atomic<bool> fine = true;
+  run(by_rows ? 1 : rows_->rows_per_plane, index_scratch_bytes(*rows_), {},
+      [&](Index begin, Index end, void* scratch) {
+        if (!kernel({*rows_, use, kind, indices, like_in, like_out, begin, end, scratch})) fine = false;
+      },
+      4);  // nobody watches, and the kernels prepare more than others do
+  return fine;
+}
+
+bool KernelPlan::check_indices(const void* indices, IndexKind kind) const {
+  return run_indices(IndexUse::check, kind, indices, nullptr, nullptr);
+}
+
+void KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out) const {
+  run_indices(IndexUse::jvp, kind, indices, const_cast<void*>(tangent_in), tangent_out);
+}
+
+void KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in) const {
+  run_indices(IndexUse::vjp, kind, indices, tangent_in, const_cast<void*>(tangent_out));
 }
 
 }  // namespace ndpool

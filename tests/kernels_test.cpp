@@ -123,4 +123,84 @@ TYPED_TEST(KernelFloat, StridedArraysGiveWhatPackedOnesGive) {
   });
 }
 
+/// Indices of some kind for a problem, with a few of them none.
+template <class I, class T>
+Array<I> some_indices(const Problem& problem, const Array<T>& x, std::mt19937_64& random) {
+  Array<T> y(problem.pool.output_shape(problem.shape));
+  Array<I> indices(y.shape());
+  problem.pool.by_spec().forward(x.view(), y.view(), indices.view());
+  for (I& index : indices)
+    if (random() % 9 == 0) index = static_cast<I>(-1);
+  return indices;
+}
+
+template <class T, class I>
+void check_maps_by_indices(const Problem& problem, std::mt19937_64& random) {
+  if (!std::is_signed_v<I> && spec::compact_bytes(problem.pool.geometry(problem.shape)) > static_cast<int>(sizeof(I)))
+    return;
+  const Array<T> x = awkward_numbers<T>(problem.shape, random);
+  const Array<I> indices = some_indices<I>(problem, x, random);
+  const Array<T> gy = awkward_numbers<T>(indices.shape(), random);
+  Array<T> dy(gy.shape(), 77), expected_dy(gy.shape()), gx(x.shape(), 77), expected_gx(x.shape());
+  problem.pool.by_spec().jvp_from_indices(indices.view(), x.view(), expected_dy.view());
+  problem.pool.by_spec().vjp_from_indices(indices.view(), gy.view(), expected_gx.view());
+  problem.pool.jvp_from_indices(indices.view(), x.view(), dy.view());
+  problem.pool.vjp_from_indices(indices.view(), gy.view(), gx.view());
+  for (Index i = 0; i < dy.size(); ++i) ASSERT_TRUE(same(dy[i], expected_dy[i])) << "output " << i;
+  for (Index i = 0; i < gx.size(); ++i)
+    ASSERT_TRUE(same(gx[i], expected_gx[i])) << "cell " << i << ": " << gx[i] << " instead of " << expected_gx[i];
+
+  const StridedArray<T> strided_x(x), strided_gy(gy);
+  const StridedArray<I> strided_indices(indices);
+  StridedArray<T> strided_dy{Array<T>(gy.shape(), 77)}, strided_gx{Array<T>(x.shape(), 77)};
+  problem.pool.jvp_from_indices(strided_indices.view, strided_x.view, strided_dy.view);
+  problem.pool.vjp_from_indices(strided_indices.view, strided_gy.view, strided_gx.view);
+  const Array<T> packed_dy = strided_dy.packed(), packed_gx = strided_gx.packed();
+  for (Index i = 0; i < dy.size(); ++i) ASSERT_TRUE(same(packed_dy[i], dy[i])) << "output " << i;
+  for (Index i = 0; i < gx.size(); ++i) ASSERT_TRUE(same(packed_gx[i], gx[i])) << "cell " << i;
+}
+
+TYPED_TEST(KernelFloat, MapsByIndicesEqualTheSpecBitForBitOnEveryTarget) {
+  sweep_targets(has_winners, [](const Problem& problem, std::mt19937_64& random) {
+    check_maps_by_indices<TypeParam, Index>(problem, random);
+    check_maps_by_indices<TypeParam, std::uint8_t>(problem, random);
+    check_maps_by_indices<TypeParam, std::uint16_t>(problem, random);
+    check_maps_by_indices<TypeParam, std::uint32_t>(problem, random);
+  });
+}
+
+TEST(KernelIndices, AreCheckedAsTheSpecChecksThem) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const char* line :
+         {"max shape=3,9,20 kernel=3,3 stride=2,2 padding=1,1", "max shape=5,6,7 kernel=2,3,2 padding=1,1,1",
+          "max shape=9,9,12 axes=0,1 kernel=3,2 padding=1,1", "adaptive-max shape=2,7,9 output_size=3,4"}) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      const Problem problem = parse_problem(line);
+      const Geometry geometry = problem.pool.geometry(problem.shape);
+      const Shape strides = packed_strides(problem.shape), out_strides = packed_strides(geometry.output_shape());
+      const auto plan =
+          KernelPlan::make_for_indices(ScalarKind::f32, geometry, {strides, out_strides, strides, out_strides});
+      ASSERT_NE(plan, nullptr);
+      Array<std::uint8_t> taps(geometry.output_shape(), 255);
+      EXPECT_TRUE(plan->check_indices(taps.begin(), IndexKind::u8));
+      spec::for_each_position(taps.shape(), [&](const Shape& at) {
+        for (Index tap = 0; tap <= geometry.tap_count(); ++tap) {
+          taps.view()[at] = static_cast<std::uint8_t>(tap);
+          EXPECT_EQ(plan->check_indices(taps.begin(), IndexKind::u8), geometry.is_real_tap(at, tap)) << "tap " << tap;
+        }
+        taps.view()[at] = 255;
+      });
+      Array<Index> indices(geometry.output_shape(), -1);
+      spec::for_each_position(indices.shape(), [&](const Shape& at) {
+        for (const Index index : {Index{-2}, Index{0}, geometry.cell_count() - 1, geometry.cell_count()}) {
+          indices.view()[at] = index;
+          EXPECT_EQ(plan->check_indices(indices.begin(), IndexKind::flat), index >= 0 && index < geometry.cell_count());
+        }
+        indices.view()[at] = -1;
+      });
+    }
+  }
+}
+
 }  // namespace ndpool::testing

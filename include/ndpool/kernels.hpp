@@ -76,6 +76,7 @@ struct Watch {
 struct Rows;
 struct PackedPlanes;
 enum class WinnerUse : unsigned char;
+enum class IndexUse : unsigned char;
 
 /// A pool prepared for one shape and set of strides. Immutable, so threads may share it; running it allocates nothing
 /// once a thread has the scratch it keeps.
@@ -107,6 +108,15 @@ class KernelPlan {
   bool jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch = {}) const;
   bool vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch = {}) const;
 
+  /// A plan for maps by indices, whose strides are those of `out`; the arrays of values or tangents have the strides of
+  /// the tangents. It needs no scratch that grows with the rows, so it exists for nearly every geometry.
+  static std::shared_ptr<const KernelPlan> make_for_indices(ScalarKind kind, const Geometry& geometry,
+                                                            const ArrayStrides& strides);
+  /// True if every index names a cell, as the maps below need it, or none.
+  bool check_indices(const void* indices, IndexKind kind) const;
+  void jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out) const;
+  void vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in) const;
+
   /// Scratch that each thread keeps for this plan.
   std::size_t scratch_bytes() const;
 
@@ -118,8 +128,9 @@ class KernelPlan {
   KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_ptr<const Rows> rows);
   bool run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in, void* tangent_out,
                    const Watch& watch) const;
+  bool run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out) const;
   template <class RunRows>
-  bool run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows) const;
+  bool run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows, Index tile_scale = 1) const;
 
   ScalarKind kind_;
   KernelChoice choice_;

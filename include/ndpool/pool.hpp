@@ -178,8 +178,13 @@ class Pool {
     const Geometry resolved = geometry(dx.shape());
     const View<I> all_indices = with_all_axes(resolved, indices, Argument::indices);
     const View<DY> all_dy = with_all_axes(resolved, dy, Argument::dy);
-    spec::check_jvp_from_indices(resolved, all_indices, dx, all_dy);
-    spec::jvp_from_indices(resolved, all_indices, dx, all_dy);
+    spec::check_jvp_arrays(resolved, all_indices, dx, all_dy);
+    if (const auto plan = index_plan<DX, DY>(resolved, all_indices, dx, all_dy)) {
+      if (!plan->check_indices(indices.data(), index_kind<I>())) spec::check_indices(resolved, all_indices);
+      plan->jvp_from_indices(indices.data(), index_kind<I>(), dx.data(), dy.data());
+    } else {
+      spec::jvp_from_indices(resolved, all_indices, dx, all_dy);
+    }
   }
 
   /// gx = the gradients of all outputs that each cell has won by `indices`, flat or compact. For max and min: their VJP
@@ -191,8 +196,13 @@ class Pool {
     const Geometry resolved = geometry(gx.shape());
     const View<I> all_indices = with_all_axes(resolved, indices, Argument::indices);
     const View<GY> all_gy = with_all_axes(resolved, gy, Argument::gy);
-    spec::check_vjp_from_indices(resolved, all_indices, all_gy, gx);
-    spec::vjp_from_indices(resolved, all_indices, all_gy, gx);
+    spec::check_vjp_arrays(resolved, all_indices, all_gy, gx);
+    if (const auto plan = index_plan<GX, GY>(resolved, all_indices, gx, all_gy)) {
+      if (!plan->check_indices(indices.data(), index_kind<I>())) spec::check_indices(resolved, all_indices);
+      plan->vjp_from_indices(indices.data(), index_kind<I>(), gy.data(), gx.data());
+    } else {
+      spec::vjp_from_indices(resolved, all_indices, all_gy, gx);
+    }
   }
 
   /// dy = (derivative of R at x) dx.
@@ -252,6 +262,17 @@ class Pool {
     using Scalar = std::remove_const_t<X>;
     if (!uses_kernels_ || !(std::same_as<Scalar, std::remove_const_t<Others>> && ...)) return nullptr;
     return KernelPlan::make(kind_of<Scalar>(), kernel_choice(), geometry, strides);
+  }
+
+  /// A plan for maps by indices; `like_in` and `like_out` have the shapes of input and output.
+  template <class X, class Y, class I>
+  std::shared_ptr<const KernelPlan> index_plan(const Geometry& geometry, const View<I>& indices, const View<X>& like_in,
+                                               const View<Y>& like_out) const {
+    using Scalar = std::remove_const_t<X>;
+    if constexpr (!std::same_as<Scalar, std::remove_const_t<Y>> || !spec::Differentiable<Scalar>) return nullptr;
+    if (!uses_kernels_) return nullptr;
+    return KernelPlan::make_for_indices(
+        kind_of<Scalar>(), geometry, {like_in.strides(), indices.strides(), like_in.strides(), like_out.strides()});
   }
 
   /// Throws unless the pool has winners.

@@ -86,4 +86,39 @@ inline std::size_t winner_scratch_bytes(const Rows& rows) {
   return 4 * winner_row_bytes(rows) + static_cast<std::size_t>(rows.tap_count) * sizeof(Index);
 }
 
+/// Cells of one plane, lanes included.
+inline Index plane_cells(const Rows& rows) {
+  Index cells = rows.horizontal.window.input * rows.inner.extent;
+  for (int v = 0; v < rows.vertical_count; ++v) cells *= rows.vertical[v].window.input;
+  return cells;
+}
+
+/// Arrays beyond this many bytes leave the cache anyway, so what is written to them need not pass through it.
+inline bool leaves_cache(const Rows& rows, std::size_t scalar_bytes) {
+  constexpr double cache_bytes = 16e6;
+  const double planes = static_cast<double>(rows.row_count) / static_cast<double>(rows.rows_per_plane);
+  return planes * static_cast<double>(plane_cells(rows)) * static_cast<double>(scalar_bytes) > cache_bytes;
+}
+
+/// VJPs by tap numbers keep a row of cells of up to 8 bytes, and a band of gradients and taps.
+inline constexpr std::size_t match_band_bytes = std::size_t{256} << 10;
+inline std::size_t match_row_bytes(const Rows& rows) {
+  return (static_cast<std::size_t>(rows.horizontal.window.input * rows.inner.extent) * 8 + 63) / 64 * 64;
+}
+
+/// Indices come with a table of taps, if that is small.
+inline constexpr Index most_table_taps = 0xFFFF;
+inline std::size_t index_table_bytes(const Rows& rows) {
+  const Index taps = rows.tap_count <= most_table_taps ? rows.tap_count : 0;
+  return (static_cast<std::size_t>(taps) * sizeof(Index) + 63) / 64 * 64;
+}
+inline std::size_t index_scratch_bytes(const Rows& rows) {
+  return index_table_bytes(rows) + match_row_bytes(rows) + match_band_bytes;
+}
+
+/// Winners keep four strips, columns and outputs of values and taps, with room behind them for whatever a vector adds.
+inline std::size_t winner_strip_bytes(const Rows& rows) { return scratch_row_bytes(rows) + 256; }
+inline std::size_t winner_rows_bytes(const Rows& rows) { return 4 * winner_strip_bytes(rows); }
+inline std::size_t winners_bytes(const Rows& rows) { return winner_rows_bytes(rows) + index_scratch_bytes(rows); }
+
 }  // namespace ndpool

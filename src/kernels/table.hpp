@@ -65,18 +65,51 @@ struct SpreadKernels {
   TangentKernel of[scalar_kinds] = {};
 };
 
+/// What is done with indices that a caller gives.
+enum class IndexUse : unsigned char {
+  check,      ///< answers whether all of them may be used
+  jvp,        ///< `like_out` gets the element of `like_in` that each index names
+  vjp,        ///< `like_in` gets the sums of the elements of `like_out` that name a cell; rows must be whole planes
+  place,      ///< `like_in` gets the last element of `like_out` that names a cell; whole planes, flat indices
+  place_vjp,  ///< `like_out` gets the elements of `like_in` where `place` put them; whole planes, flat indices
+};
+
+/// Some rows of indices, whose strides are those of `out`. `like_in` and `like_out` are the arrays of input and output
+/// shape, with the strides of the tangents.
+struct IndexJob {
+  const Rows& rows;
+  IndexUse use;
+  IndexKind index_kind;
+  const void* indices;
+  void* like_in;
+  void* like_out;
+  Index first_row;
+  Index last_row;
+  void* scratch;
+};
+
+/// False if an index names no cell, which only `check` asks.
+using IndexKernel = bool (*)(const IndexJob&);
+
+struct IndexKernels {
+  std::int64_t target = 0;
+  IndexKernel of[scalar_kinds] = {};
+};
+
 /// All kernels of one instruction set.
 struct KernelTable {
   std::int64_t target = 0;
   const ForwardKernels* forward = nullptr;
   const WinnerKernels* winners = nullptr;
   const SpreadKernels* spread = nullptr;
+  const IndexKernels* indices = nullptr;
 };
 
 /// Adds the kernels that were compiled for a target and that this machine can run, each family from its own file.
 void add_forward_kernels(std::vector<KernelTable>& tables);
 void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
+void add_index_kernels(std::vector<KernelTable>& tables);
 
 /// Enters one family of kernels into the table of its target, if this machine has the target.
 template <class Getter, class Family>
@@ -85,6 +118,14 @@ void add_to_table(std::vector<KernelTable>& tables, Getter& compiled, const Fami
   for (KernelTable& table : tables)
     if (table.target == family->target) table.*member = family;
 }
+
+/// Defines `adder`, which enters what every target's `getter` answers as `member`: for the end of a file of kernels.
+#define NDPOOL_EXPORT_KERNELS(getter, adder, member)                                    \
+  HWY_EXPORT(getter);                                                                   \
+  void adder(std::vector<KernelTable>& tables) {                                        \
+    for (const auto& compiled : HWY_DISPATCH_TABLE(getter))                             \
+      if (compiled != nullptr) add_to_table(tables, *compiled, &KernelTable::member);   \
+  }
 
 /// The kernels of the instruction set in use.
 const KernelTable& kernels();

@@ -13,159 +13,313 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-/// A candidate displaces the current winner if it is more extreme, or if it equals it and comes first. NaN equals NaN;
-/// whether it beats numbers or loses to them is the policy.
-template <Combine kind, Nan nan, class T, class Tap>
-HWY_INLINE bool displaces(T candidate, Tap candidate_tap, T current, Tap current_tap) {
-  bool better = kind == Combine::max ? candidate > current : candidate < current;
-  bool equal = candidate == current;
-  if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
-    const bool candidate_nan = candidate != candidate, current_nan = current != current;
-    better |= nan == Nan::propagate ? candidate_nan & !current_nan : current_nan & !candidate_nan;
-    equal |= candidate_nan & current_nan;
-  }
-  return better | (equal & (candidate_tap < current_tap));
-}
+namespace hn = hwy::HWY_NAMESPACE;
 
-/// The winners of output rows. Tap numbers have the size of the elements, so that both fit the same vectors.
+/// Numbers of the size of T. Signed ones compare faster, but only the longer ones hold all tap numbers then.
+template <class T>
+using TapOf = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>;
+
+/// Values with the taps they come from, and the rules by which one displaces another.
+template <class T, Combine kind, Nan nan>
+struct Winner {
+  using Tap = TapOf<T>;
+  using D = hn::ScalableTag<T>;
+  using DTap = hn::ScalableTag<Tap>;
+  static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+  /// The tap of padding: it comes after every other one, also when it is shifted.
+  static constexpr Tap no_tap = sizeof(T) <= 2 ? std::numeric_limits<Tap>::max() : Tap{1} << 30;
+
+  hn::Vec<D> value;
+  hn::Vec<DTap> tap;
+
+  template <Index step>
+  static HWY_INLINE Winner load(const T* values, const Tap* taps) {
+    if constexpr (step == 1 || lanes == 1) {
+      return {hn::LoadU(D(), values), hn::LoadU(DTap(), taps)};
+    } else {
+#if HWY_TARGET != HWY_SCALAR
+      static_assert(step == 2);
+      return {hn::ConcatEven(D(), hn::LoadU(D(), values + lanes), hn::LoadU(D(), values)),
+              hn::ConcatEven(DTap(), hn::LoadU(DTap(), taps + lanes), hn::LoadU(DTap(), taps))};
+#endif
+    }
+  }
+  HWY_INLINE void store(T* values, Tap* taps) const {
+    hn::StoreU(value, D(), values);
+    hn::StoreU(tap, DTap(), taps);
+  }
+  HWY_INLINE Winner shifted(hn::Vec<DTap> by) const {
+    if constexpr (sizeof(T) <= 2)
+      return {value, hn::SaturatedAdd(tap, by)};
+    else
+      return {value, hn::Add(tap, by)};
+  }
+
+  /// Strictly more extreme. NaN equals NaN; whether it beats numbers or loses to them is the policy.
+  static HWY_INLINE hn::Mask<D> beats(hn::Vec<D> a, hn::Vec<D> b) {
+    if constexpr (!std::numeric_limits<T>::has_quiet_NaN) {
+      return kind == Combine::max ? hn::Gt(a, b) : hn::Lt(a, b);
+    } else {
+      // A comparison with NaN is false, so its contrary is true for either; the policy says which of them must be none.
+      const auto is_no_better = kind == Combine::max ? hn::Le(a, b) : hn::Ge(a, b);
+      const auto number = nan == Nan::propagate ? b : a;
+      return hn::AndNot(is_no_better, hn::Eq(number, number));
+    }
+  }
+
+  /// For a candidate that comes later in row-major order: it has to be better.
+  HWY_INLINE void take_later(const Winner& candidate) { take(candidate, beats(candidate.value, value)); }
+  /// For any candidate: where both are equal, the first in row-major order wins.
+  HWY_INLINE void take_any(const Winner& candidate) {
+    const auto is_before = hn::RebindMask(D(), hn::Lt(candidate.tap, tap));
+    take(candidate,
+         hn::Or(beats(candidate.value, value), hn::AndNot(beats(value, candidate.value), is_before)));
+  }
+
+ private:
+  HWY_INLINE void take(const Winner& candidate, hn::Mask<D> wins) {
+    value = hn::IfThenElse(wins, candidate.value, value);
+    tap = hn::IfThenElse(hn::RebindMask(DTap(), wins), candidate.tap, tap);
+  }
+};
+
+/// The winners of output rows, strip by strip. Tap numbers have the size of the elements, so that both fit the same
+/// vectors. Temporary rows have room behind them, so that vectors need not end where a row does.
 template <class T, Combine kind, Nan nan>
 class RowWinners {
  public:
-  using Tap = std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                                 std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+  using W = Winner<T, kind, nan>;
+  using Tap = typename W::Tap;
 
   RowWinners(const Rows& rows, const T* in, void* scratch)
-      : rows_(rows), axis_(rows.horizontal.window), inner_(rows.inner.extent), in_(in) {
+      : rows_(rows),
+        axis_(rows.horizontal.window),
+        inner_(rows.inner.extent),
+        in_is_packed_(rows.in_is_packed()),
+        strip_(strip_outputs(rows)),
+        in_(in) {
     char* next = static_cast<char*>(scratch);
-    const std::size_t row_bytes = winner_row_bytes(rows);
+    const std::size_t row_bytes = winner_strip_bytes(rows);
     column_values_ = reinterpret_cast<T*>(next);
     column_taps_ = reinterpret_cast<Tap*>(next + row_bytes);
     values_ = reinterpret_cast<T*>(next + 2 * row_bytes);
     taps_ = reinterpret_cast<Tap*>(next + 3 * row_bytes);
   }
 
-  /// Finds the winners of one output row: `values()` and `taps()`, output o at `o * inner`.
-  void find(const RowCursor& cursor) {
-    across_taps(cursor, rows_.vertical_count > 0 ? 0 : -1, in_ + cursor.offset().in, 0, true);
-    along();
+  /// Calls use(begin, end, values, taps) for strips of the outputs of a row: output o is at (o - begin) * inner.
+  template <class Use>
+  void operator()(const RowCursor& cursor, Use use) {
+    for (Index begin = 0; begin < axis_.output; begin += strip_) {
+      const Index end = std::min(begin + strip_, axis_.output);
+      const Taps last = axis_.taps(end - 1);
+      const Index first = axis_.start(begin);
+      const Index columns = axis_.adaptive ? last.first + last.count - first : axis_.span(end - begin);
+      across(cursor, first, columns);
+      along(begin, end, first);
+      use(begin, end, static_cast<const T*>(values_), static_cast<const Tap*>(taps_));
+    }
   }
-  const T* values() const { return values_; }
-  const Tap* taps() const { return taps_; }
 
  private:
-  /// Visits the input rows in row-major order of the vertical taps; answers whether the next row is still the first.
-  bool across_taps(const RowCursor& cursor, int axis, const T* base, Index tap, bool is_first) {
-    if (axis < 0 || axis == rows_.vertical_count) {
-      across(base, static_cast<Tap>(tap), is_first);
-      return false;
+  // ---- across ----
+
+  static constexpr int most_rows = 3;  ///< that are combined in one sweep
+
+  void across(const RowCursor& cursor, Index first, Index columns) {
+    const Index real_begin = std::max<Index>(first, 0), real_end = std::min(first + columns, axis_.input);
+    const Index before = (real_begin - first) * inner_;
+    first_column_ = real_begin;
+    length_ = (real_end - real_begin) * inner_;
+    const Index behind = (first + columns - real_end) * inner_;
+    pad(0, before);
+    pad(before + length_, behind + W::lanes);
+    real_values_ = column_values_ + before;
+    real_taps_ = column_taps_ + before;
+    waiting_ = 0;
+    is_first_ = true;
+    across_taps(cursor, 0, in_ + cursor.offset().in, 0);
+    if (waiting_ > 0) sweep();
+  }
+
+  void pad(Index begin, Index count) {
+    std::fill_n(column_values_ + begin, count, Combiner<kind, nan, T>::identity());
+    std::fill_n(column_taps_ + begin, count, W::no_tap);
+  }
+
+  /// Visits the input rows in row-major order of the vertical taps.
+  void across_taps(const RowCursor& cursor, int axis, const T* base, Index tap) {
+    if (axis == rows_.vertical_count) {
+      base += first_column_ * rows_.horizontal.stride.in;
+      waiting_rows_[waiting_] = in_is_packed_ ? base : gather(base);
+      waiting_taps_[waiting_++] = static_cast<Tap>(tap);
+      if (waiting_ == most_rows || !in_is_packed_) sweep();
+      return;
     }
     const PooledAxis& vertical = rows_.vertical[axis];
     const Taps taps = vertical.window.taps(cursor.vertical_position(axis));
     for (Index r = 0; r < taps.count; ++r)
-      is_first = across_taps(cursor, axis + 1, base + (taps.first + r * taps.step) * vertical.stride.in,
-                             tap + (taps.first_tap + r) * vertical.tap_stride, is_first);
-    return is_first;
+      across_taps(cursor, axis + 1, base + (taps.first + r * taps.step) * vertical.stride.in,
+                  tap + (taps.first_tap + r) * vertical.tap_stride);
   }
 
-  void across(const T* row, Tap tap, bool is_first) {
-    const Index length = axis_.input * inner_;
-    T* values = column_values_;
-    Tap* taps = column_taps_;
-    if (is_first || !rows_.in_is_packed()) {
-      T* copy = is_first ? values : values_;  // values_ is free until the columns are complete
-      gather(row, copy);
-      row = copy;
-    }
-    if (is_first) {
-      for (Index i = 0; i < length; ++i) taps[i] = tap;
-      return;
-    }
-    NDPOOL_INDEPENDENT
-    for (Index i = 0; i < length; ++i) {
-      // Rows come in the order of their taps, so an equal value never displaces an earlier one.
-      const bool wins = displaces<kind, nan, T, Tap>(row[i], 1, values[i], 0);
-      values[i] = wins ? row[i] : values[i];
-      taps[i] = wins ? tap : taps[i];
-    }
-  }
-
-  void gather(const T* row, T* copy) const {
-    for (Index pixel = 0; pixel < axis_.input; ++pixel)
+  /// Copies a row to where the values are later: that place is free until the columns are complete.
+  const T* gather(const T* row) {
+    for (Index pixel = 0; pixel * inner_ < length_; ++pixel)
       for (Index lane = 0; lane < inner_; ++lane)
-        copy[pixel * inner_ + lane] = row[pixel * rows_.horizontal.stride.in + lane * rows_.inner.stride.in];
+        values_[pixel * inner_ + lane] = row[pixel * rows_.horizontal.stride.in + lane * rows_.inner.stride.in];
+    return values_;
   }
 
-  void along() {
-    const Range full = axis_.adaptive ? Range{axis_.output, axis_.output} : axis_.full_outputs();
-    for (Index output = 0; output < full.begin; ++output) some_taps(output);
-    full_windows(full.begin, full.end);
-    for (Index output = full.end; output < axis_.output; ++output) some_taps(output);
+  void sweep() {
+    const int rows = waiting_;
+    waiting_ = 0;
+    if (rows == 1)
+      sweep_rows<1>();
+    else if (rows == 2)
+      sweep_rows<2>();
+    else
+      sweep_rows<3>();
+    is_first_ = false;
   }
 
-  /// Windows whose taps are all on the input: the same tap of many outputs at a time.
-  void full_windows(Index begin, Index end) {
-    if (begin == end) return;
-    const Index first = axis_.start(begin) * inner_, shift = axis_.dilation * inner_;
-    for (Index tap = 0; tap < axis_.kernel; ++tap) {
-      const Index from = first + tap * shift, to = begin * inner_;
-      if (axis_.stride == 1)
-        one_tap<1>(tap, from, to, (end - begin) * inner_);
-      else if (axis_.stride == 2 && inner_ == 1)
-        one_tap<2>(tap, from, to, end - begin);
-      else
-        for (Index output = 0; output < end - begin; ++output)
-          one_tap<1>(tap, from + output * axis_.stride * inner_, to + output * inner_, inner_);
+  template <int R>
+  HWY_NOINLINE void sweep_rows() {
+    const bool is_first = is_first_;
+    const Index length = length_;
+    const T *one = waiting_rows_[0], *two = waiting_rows_[R > 1 ? 1 : 0], *three = waiting_rows_[R > 2 ? 2 : 0];
+    const auto tap = [this](int r) HWY_ATTR { return hn::Set(typename W::DTap(), waiting_taps_[r]); };
+    const auto tap_one = tap(0), tap_two = tap(R > 1 ? 1 : 0), tap_three = tap(R > 2 ? 2 : 0);
+    T* values = real_values_;
+    Tap* taps = real_taps_;
+    const auto at = [&](Index i) HWY_ATTR {
+      W winner{hn::LoadU(typename W::D(), one + i), tap_one};
+      if (!is_first) {
+        W before = W::template load<1>(values + i, taps + i);
+        before.take_later(winner);
+        winner = before;
+      }
+      if constexpr (R > 1) winner.take_later({hn::LoadU(typename W::D(), two + i), tap_two});
+      if constexpr (R > 2) winner.take_later({hn::LoadU(typename W::D(), three + i), tap_three});
+      winner.store(values + i, taps + i);
+    };
+    if (length >= W::lanes) {
+      Index i = 0;
+      for (; i + W::lanes <= length; i += W::lanes) at(i);
+      if (i < length) at(length - W::lanes);  // winners stay what they are when the same rows come again
+      return;
     }
+    // A row shorter than a vector: through a copy, since nothing behind it may be read.
+    T copies[R][W::lanes] = {};
+    std::copy(one, one + length, copies[0]);
+    if constexpr (R > 1) std::copy(two, two + length, copies[1]);
+    if constexpr (R > 2) std::copy(three, three + length, copies[2]);
+    one = copies[0];
+    two = copies[R > 1 ? 1 : 0];
+    three = copies[R > 2 ? 2 : 0];
+    T kept_values[W::lanes];
+    Tap kept_taps[W::lanes];
+    std::copy_n(values + length, W::lanes, kept_values);
+    std::copy_n(taps + length, W::lanes, kept_taps);
+    at(0);
+    std::copy_n(kept_values, W::lanes, values + length);
+    std::copy_n(kept_taps, W::lanes, taps + length);
   }
 
-  template <Index stride>
-  void one_tap(Index number, Index from, Index to, Index count) {
-    const T* columns = column_values_ + from;
-    const Tap* column_taps = column_taps_ + from;
-    T* values = values_ + to;
-    Tap* taps = taps_ + to;
-    const Tap shift = static_cast<Tap>(number);
-    if (number == 0) {
-      NDPOOL_INDEPENDENT
-      for (Index i = 0; i < count; ++i) {
-        values[i] = columns[i * stride];
-        taps[i] = column_taps[i * stride];
+  // ---- along ----
+
+  void along(Index begin, Index end, Index first) {
+    const Index outputs = end - begin;
+    if (axis_.adaptive) {
+      for (Index output = begin; output < end; ++output) {
+        const Taps taps = axis_.taps(output);
+        some_taps<1>((taps.first - first) * inner_, (output - begin) * inner_, inner_, taps.count, inner_);
       }
       return;
     }
-    NDPOOL_INDEPENDENT
-    for (Index i = 0; i < count; ++i) {
-      const T candidate = columns[i * stride];
-      const Tap candidate_tap = static_cast<Tap>(column_taps[i * stride] + shift);
-      const bool wins = displaces<kind, nan>(candidate, candidate_tap, values[i], taps[i]);
-      values[i] = wins ? candidate : values[i];
-      taps[i] = wins ? candidate_tap : taps[i];
+    Index kernel = axis_.kernel, shift = axis_.dilation * inner_;
+    if (kernel > 4) {
+      double_up(axis_.span(outputs) * inner_);
+      return pick(outputs);
+    }
+    if (axis_.stride == 1) return some_taps<1>(0, 0, outputs * inner_, kernel, shift);
+    if (axis_.stride == 2 && inner_ == 1) return some_taps<2>(0, 0, outputs, kernel, shift);
+    for (Index output = 0; output < outputs; ++output)
+      some_taps<1>(output * axis_.stride * inner_, output * inner_, inner_, kernel, shift);
+  }
+
+  /// Windows of `kernel` taps, `shift` elements apart, from one element on.
+  template <Index step>
+  HWY_NOINLINE void some_taps(Index from, Index to, Index count, Index kernel, Index shift) {
+    const T* values = column_values_ + from;
+    const Tap* taps = column_taps_ + from;
+    for (Index i = 0; i < count; i += W::lanes) {
+      W winner = W::template load<step>(values + i * step, taps + i * step);
+      for (Index tap = 1; tap < kernel; ++tap)
+        winner.take_any(W::template load<step>(values + i * step + tap * shift, taps + i * step + tap * shift)
+                            .shifted(hn::Set(typename W::DTap(), static_cast<Tap>(tap))));
+      winner.store(values_ + to + i, taps_ + to + i);
     }
   }
 
-  /// A window that touches an edge, or a bin: only the taps that are on the input.
-  void some_taps(Index output) {
-    const Taps taps = axis_.taps(output);
-    for (Index lane = 0; lane < inner_; ++lane) {
-      const Index at = output * inner_ + lane;
-      for (Index r = 0; r < taps.count; ++r) {
-        const Index column = (taps.first + r * taps.step) * inner_ + lane;
-        const T candidate = column_values_[column];
-        const Tap tap = static_cast<Tap>(column_taps_[column] + static_cast<Tap>(taps.first_tap + r));
-        if (r > 0 && !displaces<kind, nan>(candidate, tap, values_[at], taps_[at])) continue;
-        values_[at] = candidate;
-        taps_[at] = tap;
-      }
+  /// Many taps: windows of 2, 4, 8, ... taps from every column on, and at last two that overlap.
+  void double_up(Index total) {
+    const Index shift = axis_.dilation * inner_;
+    Index size = 1;
+    for (; 2 * size <= axis_.kernel; size *= 2) join(size, total -= size * shift);
+    if (size < axis_.kernel) join(axis_.kernel - size, total - (axis_.kernel - size) * shift);
+  }
+
+  HWY_NOINLINE void join(Index taps, Index count) {
+    const Index distance = taps * axis_.dilation * inner_;
+    const auto by = hn::Set(typename W::DTap(), static_cast<Tap>(taps));
+    Index i = 0;
+    for (; i + W::lanes <= count; i += W::lanes) {
+      W winner = W::template load<1>(column_values_ + i, column_taps_ + i);
+      winner.take_any(W::template load<1>(column_values_ + i + distance, column_taps_ + i + distance).shifted(by));
+      winner.store(column_values_ + i, column_taps_ + i);
     }
+    if (i == count) return;
+    // Columns behind the last are still wanted as they are.
+    T kept_values[W::lanes];
+    Tap kept_taps[W::lanes];
+    std::copy_n(column_values_ + count, W::lanes, kept_values);
+    std::copy_n(column_taps_ + count, W::lanes, kept_taps);
+    W winner = W::template load<1>(column_values_ + i, column_taps_ + i);
+    winner.take_any(W::template load<1>(column_values_ + i + distance, column_taps_ + i + distance).shifted(by));
+    winner.store(column_values_ + i, column_taps_ + i);
+    std::copy_n(kept_values, W::lanes, column_values_ + count);
+    std::copy_n(kept_taps, W::lanes, column_taps_ + count);
+  }
+
+  /// Every stride-th column is an output.
+  void pick(Index outputs) {
+    if (axis_.stride == 1) {
+      std::copy_n(column_values_, outputs * inner_, values_);
+      std::copy_n(column_taps_, outputs * inner_, taps_);
+      return;
+    }
+    for (Index output = 0; output < outputs; ++output)
+      for (Index lane = 0; lane < inner_; ++lane) {
+        values_[output * inner_ + lane] = column_values_[output * axis_.stride * inner_ + lane];
+        taps_[output * inner_ + lane] = column_taps_[output * axis_.stride * inner_ + lane];
+      }
   }
 
   const Rows& rows_;
   const Axis& axis_;
   const Index inner_;
+  const bool in_is_packed_;
+  const Index strip_;
   const T* in_;
-  T *column_values_, *values_;
-  Tap *column_taps_, *taps_;
+  T *column_values_, *values_, *real_values_ = nullptr;
+  Tap *column_taps_, *taps_, *real_taps_ = nullptr;
+  Index first_column_ = 0, length_ = 0;
+  const T* waiting_rows_[most_rows];
+  Tap waiting_taps_[most_rows];
+  int waiting_ = 0;
+  bool is_first_ = true;
 };
 
 }  // namespace HWY_NAMESPACE

@@ -3,104 +3,131 @@
 #define HWY_TARGET_INCLUDE "kernels/winners.cpp"
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
-#include "kernels/planes-inl.h"
+#include "kernels/matches-inl.h"
 #include "kernels/winners-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-/// Where the winner of tap t of a window lies, relative to tap 0: offsets by tap number.
-class TapOffsets {
- public:
-  /// `stride(axis)` is the weight of a cell on that axis: an array stride, or the weight in a flat index.
-  template <class Stride>
-  TapOffsets(const Rows& rows, Index* table, Stride stride) : table_(table) {
-    for (Index tap = 0; tap < rows.tap_count; ++tap) {
-      table[tap] = on_axis(rows.horizontal, tap, stride);
-      for (int v = 0; v < rows.vertical_count; ++v) table[tap] += on_axis(rows.vertical[v], tap, stride);
-    }
+/// Copies `count` outputs, which are packed, to an output row.
+template <class From, class To>
+HWY_NOINLINE void write_outputs(const Rows& rows, const From* from, Index outputs, To* to, Index step, Index lane_step) {
+  const Index lanes = rows.inner.extent;
+  if (step == lanes && (lanes == 1 || lane_step == 1)) {
+    NDPOOL_INDEPENDENT
+    for (Index i = 0; i < outputs * lanes; ++i) to[i] = static_cast<To>(from[i]);
+    return;
   }
-  Index operator[](Index tap) const { return table_[tap]; }
-
- private:
-  template <class Stride>
-  static Index on_axis(const PooledAxis& axis, Index tap, Stride stride) {
-    return tap / axis.tap_stride % axis.window.kernel * axis.window.dilation * stride(axis);
-  }
-  const Index* table_;
-};
-
-/// Tap 0 of the first window of a row, relative to the loops' offset, and from window to window.
-template <class Stride>
-Index window_start(const Rows& rows, const RowCursor& cursor, Stride stride) {
-  Index start = 0;
-  for (int v = 0; v < rows.vertical_count; ++v)
-    start += rows.vertical[v].window.start(cursor.vertical_position(v)) * stride(rows.vertical[v]);
-  return start;
+  for (Index output = 0; output < outputs; ++output)
+    for (Index lane = 0; lane < lanes; ++lane)
+      to[output * step + lane * lane_step] = static_cast<To>(from[output * lanes + lane]);
 }
 
-/// Calls use(position in the output row, offset of the winner) for all outputs of a row.
-template <class Winners, class Stride, class Use>
-void for_each_winner(const Rows& rows, const RowCursor& cursor, const Winners& winners, const TapOffsets& offsets,
-                     Stride stride, Use use) {
-  const Index start = window_start(rows, cursor, stride), inner = rows.inner.extent;
-  for (Index output = 0; output < rows.horizontal.window.output; ++output) {
-    const Index window = start + rows.horizontal.window.start(output) * stride(rows.horizontal);
-    for (Index lane = 0; lane < inner; ++lane) {
-      const auto tap = static_cast<Index>(winners.taps()[output * inner + lane]);
-      use(output, lane, window + offsets[tap]);
-    }
+/// Calls use(output, lane, cell) for the outputs [begin, end) of a row; `cell` is where the winner is.
+template <class Tap, class Stride, class Use>
+HWY_INLINE void for_each_winner(const Rows& rows, Index start, Index begin, Index end, const Tap* taps,
+                                const TapOffsets& offsets, Stride stride, Use use) {
+  const Index lanes = rows.inner.extent, along = stride(rows.horizontal);
+  const Axis& axis = rows.horizontal.window;
+  if (lanes == 1 && !axis.adaptive) {
+    const Index step = axis.stride * along;
+    Index window = start + axis.start(begin) * along;
+    for (Index output = begin; output < end; ++output, window += step)
+      use(output, 0, window + offsets[static_cast<Index>(taps[output - begin])]);
+    return;
   }
+  for (Index output = begin; output < end; ++output) {
+    const Index window = start + axis.start(output) * along;
+    for (Index lane = 0; lane < lanes; ++lane)
+      use(output, lane, window + offsets[static_cast<Index>(taps[(output - begin) * lanes + lane])]);
+  }
+}
+
+/// The VJP by the winners' tap numbers, cell by cell. False if another way is better.
+template <class T, Combine kind, Nan nan>
+bool vjp_by_matches(const TangentJob& job, RowWinners<T, kind, nan>& winners) {
+  const Rows& rows = job.rows;
+  if (!MatchedPlanes<T>::may_make(rows)) return false;
+  const bool stream = leaves_cache(rows, sizeof(T));
+  MatchedPlanes<T> planes(rows, static_cast<T*>(job.tangent_in),
+                          static_cast<char*>(job.scratch) + winner_rows_bytes(rows) + index_table_bytes(rows), stream);
+  if (!planes) return false;
+  const Index lanes = rows.inner.extent;
+  for (Index plane = job.first_row; plane < job.last_row; plane += rows.rows_per_plane)
+    planes.make(RowCursor(rows, plane).offset().tangent_in,
+                [&](const Index* positions, Index first, Index outputs, T* to_gy, std::uint8_t* to_taps) {
+                  Index row = 0;
+                  for (int v = 0; v < rows.vertical_count; ++v) row = row * rows.vertical[v].window.output + positions[v];
+                  const RowCursor cursor(rows, plane + row);
+                  const T* gy = static_cast<const T*>(job.tangent_out) + cursor.offset().tangent_out;
+                  const auto [step, lane_step] = std::pair(rows.horizontal.stride.tangent_out, rows.inner.stride.tangent_out);
+                  for (Index output = 0; output < outputs; ++output)
+                    for (Index lane = 0; lane < lanes; ++lane)
+                      to_gy[output * lanes + lane] = gy[(first + output) * step + lane * lane_step];
+                  winners(cursor, [&](Index begin, Index end, const T*, const auto* taps) {
+                    begin = std::max(begin, first);
+                    end = std::min(end, first + outputs);
+                    if (begin < end)
+                      write_outputs(rows, taps, end - begin, to_taps + (begin - first) * lanes, lanes, 1);
+                  });
+                });
+  if (stream) hwy::FlushStream();
+  return true;
 }
 
 template <class T, Combine kind, Nan nan>
 void winners_of(const TangentJob& job) {
   const Rows& rows = job.rows;
   RowWinners<T, kind, nan> winners(rows, static_cast<const T*>(job.in), job.scratch);
+  if constexpr (std::is_floating_point_v<T>)
+    if (job.use == WinnerUse::vjp && vjp_by_matches(job, winners)) return;
   // Indices count cells of the pooled axes; derivatives step through the array of tangents or gradients.
   const bool counts_cells = job.use == WinnerUse::indices;
   const auto stride = [counts_cells](const PooledAxis& axis) {
     return counts_cells ? axis.cell_stride : axis.stride.tangent_in;
   };
-  const TapOffsets offsets(rows, reinterpret_cast<Index*>(static_cast<char*>(job.scratch) + 4 * winner_row_bytes(rows)),
+  const TapOffsets offsets(rows, reinterpret_cast<Index*>(static_cast<char*>(job.scratch) + winner_rows_bytes(rows)),
                            stride);
-  const Index inner = rows.inner.extent;
   if (job.use == WinnerUse::vjp) zero_planes(rows, job.first_row, job.last_row, static_cast<T*>(job.tangent_in));
   RowCursor cursor(rows, job.first_row);
+  const Strides along = rows.horizontal.stride, behind = rows.inner.stride;
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
-    winners.find(cursor);
     const Strides at = cursor.offset();
-    const auto out = [&](Index output, Index lane) {
-      return at.tangent_out + output * rows.horizontal.stride.tangent_out + lane * rows.inner.stride.tangent_out;
-    };
-    const auto in = [&](Index lane, Index cell) { return at.tangent_in + cell + lane * rows.inner.stride.tangent_in; };
-    const auto each = [&](auto use) { for_each_winner(rows, cursor, winners, offsets, stride, use); };
-    if (job.use == WinnerUse::indices) {
-      const auto write = [&]<class I>(I* indices) {
-        each([&](Index output, Index lane, Index cell) {
-          static_cast<T*>(job.out)[at.out + output * rows.horizontal.stride.out + lane * rows.inner.stride.out] =
-              winners.values()[output * inner + lane];
-          if constexpr (std::is_signed_v<I>)
-            indices[out(output, lane)] = cell;
-          else
-            indices[out(output, lane)] = static_cast<I>(winners.taps()[output * inner + lane]);
-        });
+    const Index start = window_start(rows, cursor, stride);
+    winners(cursor, [&](Index begin, Index end, const T* values, const auto* taps) {
+      const Index to = at.tangent_out + begin * along.tangent_out;
+      const auto each = [&](auto use) { for_each_winner(rows, start, begin, end, taps, offsets, stride, use); };
+      const auto out = [&](Index output, Index lane) {
+        return at.tangent_out + output * along.tangent_out + lane * behind.tangent_out;
       };
-      switch (job.index_kind) {
-        case IndexKind::u8: write(static_cast<std::uint8_t*>(job.tangent_out)); break;
-        case IndexKind::u16: write(static_cast<std::uint16_t*>(job.tangent_out)); break;
-        case IndexKind::u32: write(static_cast<std::uint32_t*>(job.tangent_out)); break;
-        case IndexKind::flat: write(static_cast<Index*>(job.tangent_out)); break;
+      const auto in = [&](Index lane, Index cell) { return at.tangent_in + cell + lane * behind.tangent_in; };
+      const auto write_taps = [&](auto* indices) {
+        write_outputs(rows, taps, end - begin, indices + to, along.tangent_out, behind.tangent_out);
+      };
+      if (job.use == WinnerUse::indices) {
+        write_outputs(rows, values, end - begin, static_cast<T*>(job.out) + at.out + begin * along.out, along.out,
+                      behind.out);
+        switch (job.index_kind) {
+          case IndexKind::u8: write_taps(static_cast<std::uint8_t*>(job.tangent_out)); break;
+          case IndexKind::u16: write_taps(static_cast<std::uint16_t*>(job.tangent_out)); break;
+          case IndexKind::u32: write_taps(static_cast<std::uint32_t*>(job.tangent_out)); break;
+          case IndexKind::flat:
+            each([&](Index output, Index lane, Index cell) {
+              static_cast<Index*>(job.tangent_out)[out(output, lane)] = cell;
+            });
+        }
+      } else if constexpr (std::is_floating_point_v<T>) {
+        if (job.use == WinnerUse::jvp)
+          each([&](Index output, Index lane, Index cell) {
+            static_cast<T*>(job.tangent_out)[out(output, lane)] = static_cast<const T*>(job.tangent_in)[in(lane, cell)];
+          });
+        else
+          each([&](Index output, Index lane, Index cell) {
+            static_cast<T*>(job.tangent_in)[in(lane, cell)] += static_cast<const T*>(job.tangent_out)[out(output, lane)];
+          });
       }
-    } else if (job.use == WinnerUse::jvp)
-      each([&](Index output, Index lane, Index cell) {
-        static_cast<T*>(job.tangent_out)[out(output, lane)] = static_cast<const T*>(job.tangent_in)[in(lane, cell)];
-      });
-    else if constexpr (std::is_floating_point_v<T>)
-      each([&](Index output, Index lane, Index cell) {
-        static_cast<T*>(job.tangent_in)[in(lane, cell)] += static_cast<const T*>(job.tangent_out)[out(output, lane)];
-      });
+    });
   }
 }
 
@@ -131,12 +158,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ndpool {
 
-HWY_EXPORT(winner_kernels);
-
-void add_winner_kernels(std::vector<KernelTable>& tables) {
-  for (const auto& compiled : HWY_DISPATCH_TABLE(winner_kernels))
-    if (compiled != nullptr) add_to_table(tables, *compiled, &KernelTable::winners);
-}
+NDPOOL_EXPORT_KERNELS(winner_kernels, add_winner_kernels, winners)
 
 }  // namespace ndpool
 #endif

@@ -103,6 +103,15 @@ Shape winner_cell(const Geometry& geometry, const Shape& output, I index) {
 
 }  // namespace detail
 
+/// Throws if an array cannot hold indices of this geometry, whatever they are.
+template <IndexScalar I>
+void check_index_array(const Geometry& geometry, const View<I>& indices) {
+  using Value = std::remove_const_t<I>;
+  constexpr bool flat = std::same_as<Value, Index>;
+  if constexpr (!flat) detail::check_compact<Value>(geometry);
+  require(check_view(indices, geometry.output_shape(), flat ? Argument::indices : Argument::taps));
+}
+
 /// Throws if an index names neither a cell of the pooled axes nor none. A flat index may name any cell, so that indices
 /// of other systems serve; a tap must be one of its window.
 template <IndexScalar I>
@@ -110,8 +119,7 @@ void check_indices(const Geometry& geometry, const View<I>& indices) {
   using Value = std::remove_const_t<I>;
   constexpr bool flat = std::same_as<Value, Index>;
   constexpr Argument argument = flat ? Argument::indices : Argument::taps;
-  if constexpr (!flat) detail::check_compact<Value>(geometry);
-  require(check_view(indices, geometry.output_shape(), argument));
+  check_index_array(geometry, indices);
   const Index limit = flat ? geometry.cell_count() : geometry.tap_count();
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
     const Value index = indices[at];
@@ -125,11 +133,10 @@ void check_indices(const Geometry& geometry, const View<I>& indices) {
   });
 }
 
-/// What `jvp_from_indices` asks of its arrays.
+/// What `jvp_from_indices` asks of its arrays, but for the indices in them.
 template <IndexScalar I, class DX, class DY>
-void check_jvp_from_indices(const Geometry& geometry, const View<I>& indices, const View<DX>& dx,
-                            const View<DY>& dy) {
-  check_indices(geometry, indices);
+void check_jvp_arrays(const Geometry& geometry, const View<I>& indices, const View<DX>& dx, const View<DY>& dy) {
+  check_index_array(geometry, indices);
   require(check_view(dx, geometry.input_shape(), Argument::dx));
   require(check_output(dy, geometry.output_shape(), Argument::dy));
   require(check_overlap(dy, dx, Argument::dy));
@@ -139,17 +146,17 @@ void check_jvp_from_indices(const Geometry& geometry, const View<I>& indices, co
 /// dy = the tangent of each winner, 0 where there is none: the JVP of max and min with ties `first`.
 template <IndexScalar I, class DX, class DY>
 void jvp_from_indices(const Geometry& geometry, const View<I>& indices, const View<DX>& dx, const View<DY>& dy) {
-  check_jvp_from_indices(geometry, indices, dx, dy);
+  check_jvp_arrays(geometry, indices, dx, dy);
+  check_indices(geometry, indices);
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
     dy[at] = detail::names_none(indices[at]) ? DY(0) : DY(dx[detail::winner_cell(geometry, at, indices[at])]);
   });
 }
 
-/// What `vjp_from_indices` asks of its arrays.
+/// What `vjp_from_indices` asks of its arrays, but for the indices in them.
 template <IndexScalar I, class GY, class GX>
-void check_vjp_from_indices(const Geometry& geometry, const View<I>& indices, const View<GY>& gy,
-                            const View<GX>& gx) {
-  check_indices(geometry, indices);
+void check_vjp_arrays(const Geometry& geometry, const View<I>& indices, const View<GY>& gy, const View<GX>& gx) {
+  check_index_array(geometry, indices);
   require(check_view(gy, geometry.output_shape(), Argument::gy));
   require(check_output(gx, geometry.input_shape(), Argument::gx));
   require(check_overlap(gx, gy, Argument::gx));
@@ -159,7 +166,8 @@ void check_vjp_from_indices(const Geometry& geometry, const View<I>& indices, co
 /// gx = the gradients of all outputs that each cell has won: the VJP of max and min with ties `first`.
 template <IndexScalar I, class GY, class GX>
 void vjp_from_indices(const Geometry& geometry, const View<I>& indices, const View<GY>& gy, const View<GX>& gx) {
-  check_vjp_from_indices(geometry, indices, gy, gx);
+  check_vjp_arrays(geometry, indices, gy, gx);
+  check_indices(geometry, indices);
   using Number = Accumulator<GX>;
   std::vector<Number> sums(static_cast<std::size_t>(element_count(geometry.input_shape())), Number(0));
   const View<Number> sums_view(sums.data(), geometry.input_shape());
