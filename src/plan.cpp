@@ -39,10 +39,10 @@ void* thread_scratch(std::size_t bytes) {
 struct ScalarTraits {
   std::size_t size;
   bool is_real;
-  bool has_derivatives;  ///< by kernels
+  bool is_built_in;  ///< short floats have values by kernels, derivatives and winners by the spec
 };
 constexpr ScalarTraits scalar_traits[] = {
-#define NDPOOL_ROW(name, type) {sizeof(type), !std::is_integral_v<type>, std::is_floating_point_v<type>},
+#define NDPOOL_ROW(name, type) {sizeof(type), !std::is_integral_v<type>, std::is_arithmetic_v<type>},
     NDPOOL_SCALARS(NDPOOL_ROW)
 #undef NDPOOL_ROW
 };
@@ -180,12 +180,12 @@ bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
 }
 
 bool KernelPlan::has_winners() const {
-  return choice_.combine != Combine::sum && rows_->tap_count <= most_winner_taps(kind_) &&
-         winners_bytes(*rows_) <= most_scratch;
+  return choice_.combine != Combine::sum && traits_of(kind_).is_built_in &&
+         rows_->tap_count <= most_winner_taps(kind_) && winners_bytes(*rows_) <= most_scratch;
 }
 
 bool KernelPlan::has_derivatives() const {
-  if (!traits_of(kind_).has_derivatives) return false;
+  if (!traits_of(kind_).is_real || !traits_of(kind_).is_built_in) return false;
   if (choice_.combine == Combine::sum) return has_modest_rows(*rows_);
   return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
 }
@@ -238,7 +238,8 @@ bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, 
   const IndexKernel kernel = kernels().indices->of[static_cast<int>(kind_)];
   const bool by_rows = use == IndexUse::check || use == IndexUse::jvp;
   std::atomic<bool> fine = true;
-  run(by_rows ? 1 : rows_->rows_per_plane, index_scratch_bytes(*rows_), {},
+  run(
+      by_rows ? 1 : rows_->rows_per_plane, index_scratch_bytes(*rows_), {},
       [&](Index begin, Index end, void* scratch) {
         if (!kernel({*rows_, use, kind, indices, like_in, like_out, begin, end, scratch})) fine = false;
       },
@@ -250,11 +251,13 @@ bool KernelPlan::check_indices(const void* indices, IndexKind kind) const {
   return run_indices(IndexUse::check, kind, indices, nullptr, nullptr);
 }
 
-void KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out) const {
+void KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in,
+                                  void* tangent_out) const {
   run_indices(IndexUse::jvp, kind, indices, const_cast<void*>(tangent_in), tangent_out);
 }
 
-void KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in) const {
+void KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out,
+                                  void* tangent_in) const {
   run_indices(IndexUse::vjp, kind, indices, tangent_in, const_cast<void*>(tangent_out));
 }
 

@@ -139,11 +139,19 @@ void winners(const TangentJob& job) {
     winners_of<T, kind, Nan::propagate>(job);
 }
 
+template <class T, Combine kind>
+constexpr TangentKernel winner_kernel() {
+  if constexpr (std::is_arithmetic_v<T>)
+    return winners<T, kind>;
+  else
+    return nullptr;
+}
+
 const WinnerKernels* winner_kernels() {
   static constexpr WinnerKernels kernels = {
       HWY_TARGET,
       {
-#define NDPOOL_ROW(name, type) {winners<type, Combine::max>, winners<type, Combine::min>},
+#define NDPOOL_ROW(name, type) {winner_kernel<type, Combine::max>(), winner_kernel<type, Combine::min>()},
           NDPOOL_SCALARS(NDPOOL_ROW)
 #undef NDPOOL_ROW
       },
