@@ -64,18 +64,49 @@ struct SpreadKernels {
   TangentKernel of[scalar_kinds] = {};
 };
 
+/// What is made of the windows of smooth max and Lp.
+enum class AnalyticUse : unsigned char {
+  values,  ///< `out` from `in`
+  jvp,     ///< `tangent_out` from `in` and `tangent_in`
+  vjp,     ///< `tangent_in` from `in` and `tangent_out`; rows must be whole planes
+};
+
+/// Some rows of a smooth max or an Lp.
+struct AnalyticJob {
+  const Rows& rows;
+  const KernelChoice& choice;
+  AnalyticUse use;
+  const void* in;
+  void* out;
+  void* tangent_in;
+  void* tangent_out;
+  Index first_row;
+  Index last_row;
+  void* scratch;
+};
+
+using AnalyticKernel = void (*)(const AnalyticJob&);
+
+/// Smooth max and Lp; null for integers.
+struct AnalyticKernels {
+  std::int64_t target = 0;
+  AnalyticKernel of[scalar_kinds][2] = {};
+};
+
 /// All kernels of one instruction set.
 struct KernelTable {
   std::int64_t target = 0;
   const ForwardKernels* forward = nullptr;
   const WinnerKernels* winners = nullptr;
   const SpreadKernels* spread = nullptr;
+  const AnalyticKernels* analytic = nullptr;
 };
 
 /// Adds the kernels that were compiled for a target and that this machine can run, each family from its own file.
 void add_forward_kernels(std::vector<KernelTable>& tables);
 void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
+void add_analytic_kernels(std::vector<KernelTable>& tables);
 
 /// Enters one family of kernels into the table of its target, if this machine has the target.
 template <class Getter, class Family>
@@ -84,6 +115,15 @@ void add_to_table(std::vector<KernelTable>& tables, Getter& compiled, const Fami
   for (KernelTable& table : tables)
     if (table.target == family->target) table.*member = family;
 }
+
+/// Defines `add`, which enters the family that `getter` returns, into `member` of every table. For the part of a file
+/// that is compiled once, inside namespace ndpool.
+#define NDPOOL_EXPORT_KERNELS(getter, add, member)             \
+  HWY_EXPORT(getter);                                          \
+  void add(std::vector<KernelTable>& tables) {                 \
+    for (const auto& compiled : HWY_DISPATCH_TABLE(getter))    \
+      if (compiled != nullptr) add_to_table(tables, *compiled, member); \
+  }
 
 /// The kernels of the instruction set in use.
 const KernelTable& kernels();
