@@ -1,6 +1,8 @@
 // Smooth max and Lp: values and derivatives from sums of powers, compiled once for every instruction set.
 #include "kernels/analytic.hpp"
 
+#include <optional>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/analytic.cpp"
 #include <hwy/foreach_target.h>
@@ -60,6 +62,7 @@ class AnalyticPool {
     kept_ = take(blocks_.kept_rows);
     sums_ = take(blocks_.rows);
     spare_ = take(blocks_.spare_rows);
+    columns_ = spare();
     along_scratch_ = memory;
     if (axis_.adaptive) return;
     along_.inner = {inner_, {1, 1, 1, 1}};
@@ -96,6 +99,7 @@ class AnalyticPool {
     find_cells();
     if (powers_.needs_range()) powers_.set_range(find_range());
     const auto power = [this](N* to, const Strides& at) { raise_row(to, at); };
+    zero_power_ = powers_.zero_power();
     keep_rows(power);
     for (Index j = 0; j < count_; ++j) {
       sum_windows(j, power, row_at(sums_, j));
@@ -125,6 +129,9 @@ class AnalyticPool {
     } else {
       first_column_ = axis_.start(begin_);
       pixels_ = axis_.span(end_ - begin_);
+      along_.horizontal.window.input = pixels_;
+      along_.horizontal.window.output = end_ - begin_;
+      fold_.emplace(along_, columns_, along_scratch_);
     }
     real_column_ = std::max<Index>(first_column_, 0);
     real_pixels_ = std::min(first_column_ + pixels_, axis_.input) - real_column_;
@@ -209,8 +216,9 @@ class AnalyticPool {
     const D d;
     const int free_row = used_;
     const N* x = load_in(at, spare());
-    const Powers& powers = powers_;
-    transform(real_pixels_ * inner_, real_part(to), [d, &powers](V v) HWY_ATTR { return powers.power(d, v); }, x);
+    // A copy of its own: the numbers written could be its members, as far as a compiler knows.
+    const Powers powers = powers_;
+    transform(real_pixels_ * inner_, real_part(to), [d, powers](V v) HWY_ATTR { return powers.power(d, v); }, x);
     pad(to);
     used_ = free_row;
   }
@@ -222,10 +230,10 @@ class AnalyticPool {
     const int free_row = used_;
     const N* x = load_in(at, spare());
     const N* dx = load_tangent_in(at, spare());
-    const Powers& powers = powers_;
+    const Powers powers = powers_;
     transform(
         real_pixels_ * inner_, real_part(to),
-        [d, &powers](V v, V tangent) HWY_ATTR {
+        [d, powers](V v, V tangent) HWY_ATTR {
           const V product = hn::Mul(powers.slope(d, v), tangent);
           return hn::IfThenElse(has_room(d, tangent), product, hn::Set(d, std::numeric_limits<N>::quiet_NaN()));
         },
@@ -295,15 +303,12 @@ class AnalyticPool {
     const int free_row = used_;
     const Taps taps = last_.window.taps(first_ + j);
     const auto cell = [&](Index r) { return taps.first + r * taps.step; };
-    N* columns = spare();
-    const N* summed = columns;
+    N* columns = columns_;
     if (blocks_.kept_rows == 0)
       sum_rows(taps.count, columns, [&](Index r, N* row) { return make_row(outer_axes_ - 1, at_cell(cell(r)), row, make); });
-    else if (taps.count == 1)
-      summed = kept(cell(0));
     else
       sum_rows(taps.count, columns, [&](Index r, N*) { return kept(cell(r)); });
-    sum_along(summed, sums);
+    sum_along(columns, sums);
     used_ = free_row;
   }
 
@@ -315,11 +320,7 @@ class AnalyticPool {
       }
       return;
     }
-    along_.horizontal.window.input = pixels_;
-    along_.horizontal.window.output = end_ - begin_;
-    const RowCursor start(along_, 0);
-    RowFold<N, N, Combiner<Combine::sum, Nan::propagate, N>> fold(along_, columns, along_scratch_);
-    fold(start, sums, [&](const N* values, Index step, Index begin, Index end) {
+    (*fold_)(start_, sums, [&](const N* values, Index step, Index begin, Index end) {
       N* to = sums + begin * inner_;
       if (values == to) return;
       for (Index output = begin; output < end; ++output)
@@ -380,7 +381,6 @@ class AnalyticPool {
     if (axis_.adaptive && vertical.counted == vertical.real && vertical.real > 1) return;
     N* sums = row_at(sums_, j);
     const bool skips_full = is_full && !axis_.adaptive && vertical.real * axis_.kernel > 1;
-    const N zero_power = powers_.zero_power();
     for (Index output = begin_; output < end_; ++output) {
       if (skips_full && output >= full_.begin && output < full_.end) {
         output = full_.end - 1;
@@ -391,7 +391,7 @@ class AnalyticPool {
       const Index zeros = powers_.adds_zeros ? vertical.counted * (taps.count + taps.padded) - real : 0;
       N* sum = sums + (output - begin_) * inner_;
       for (Index lane = 0; lane < inner_; ++lane) {
-        if (zeros > 0) sum[lane] += static_cast<N>(zeros) * zero_power;
+        if (zeros > 0) sum[lane] += static_cast<N>(zeros) * zero_power_;
         if (!Powers::single_taps_are_exact && real + zeros == 1) sum[lane] = std::numeric_limits<N>::quiet_NaN();
       }
     }
@@ -432,11 +432,11 @@ class AnalyticPool {
 
   HWY_NOINLINE bool finish_values(const N* sums, N* out) {
     const D d;
-    const Powers& powers = powers_;
+    const Powers powers = powers_;
     auto usable = hn::MaskFromVec(hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), hwy::MakeUnsigned<N>(-1))));
     transform(
         outputs(), out,
-        [&](V sum) HWY_ATTR {
+        [&usable, d, powers](V sum) HWY_ATTR {
           usable = hn::And(usable, powers.is_usable(d, sum));
           return powers.value(d, sum);
         },
@@ -470,12 +470,12 @@ class AnalyticPool {
 
   HWY_NOINLINE bool finish_tangents(const N* sums, const N* products, N* out) {
     const D d;
-    const Powers& powers = powers_;
+    const Powers powers = powers_;
     auto usable = hn::MaskFromVec(hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), hwy::MakeUnsigned<N>(-1))));
     const V largest = hn::Set(d, std::numeric_limits<N>::max());
     transform(
         outputs(), out,
-        [&](V sum, V product) HWY_ATTR {
+        [&usable, d, powers, largest](V sum, V product) HWY_ATTR {
           usable = hn::And(usable, hn::And(powers.is_usable(d, sum), hn::Le(hn::Abs(product), largest)));
           return hn::Mul(product, powers.factor(d, sum));
         },
@@ -514,7 +514,7 @@ class AnalyticPool {
   HWY_NOINLINE void share_gradients(Index j) {
     const D d;
     const int free_row = used_;
-    const Powers& powers = powers_;
+    const Powers powers = powers_;
     N* sums = row_at(sums_, j);
     const Index offset = cursor_->offset().tangent_out + j * last_.stride.tangent_out;
     const N* gy = load(job_.tangent_out, offset, rows_.horizontal.stride.tangent_out, rows_.inner.stride.tangent_out, begin_,
@@ -523,7 +523,7 @@ class AnalyticPool {
     auto usable = hn::MaskFromVec(hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), hwy::MakeUnsigned<N>(-1))));
     transform(
         outputs(), shares,
-        [&](V sum, V gradient) HWY_ATTR {
+        [&usable, d, powers](V sum, V gradient) HWY_ATTR {
           const auto fits = hn::And(powers.is_usable(d, sum), has_room(d, gradient));
           usable = hn::And(usable, fits);
           return hn::IfThenElseZero(fits, hn::Mul(gradient, powers.factor(d, sum)));
@@ -578,7 +578,7 @@ class AnalyticPool {
   HWY_NOINLINE void add_to_row(const Strides& at, const N* shares) {
     const D d;
     const int free_row = used_;
-    const Powers& powers = powers_;
+    const Powers powers = powers_;
     const N* x = load_in(at, spare());
     N* copy = spare();
     const N* gx = load_tangent_in(at, copy);
@@ -588,7 +588,7 @@ class AnalyticPool {
       if (gx == row) sum = row;
     transform(
         real_pixels_ * inner_, sum,
-        [d, &powers](V g, V v, V share) HWY_ATTR {
+        [d, powers](V g, V v, V share) HWY_ATTR {
           // A cell that only the spec can weigh has no share, and its slope is NaN.
           const V product = hn::Mul(powers.slope(d, v), share);
           return g + hn::IfThenZeroElse(hn::Eq(share, hn::Zero(d)), product);
@@ -704,7 +704,11 @@ class AnalyticPool {
   int outer_axes_;    ///< vertical axes before it
   Rows along_;        ///< the columns of a strip as an input of their own
   char *kept_, *sums_, *spare_, *along_scratch_;
+  N* columns_;  ///< what is folded along: the sum over the vertical taps
+  std::optional<RowFold<N, N, Combiner<Combine::sum, Nan::propagate, N>>> fold_;
+  RowCursor start_{along_, 0};
   int used_ = 0, depth_ = 0;
+  N zero_power_ = 0;
 
   // The block at hand.
   const RowCursor* cursor_ = nullptr;

@@ -22,7 +22,7 @@ inline AnalyticBlocks analytic_blocks(const Rows& rows) {
   const Index pixels = axis.adaptive ? std::max(axis.input, axis.output) : axis.span(blocks.strip);
   const Index elements = std::max<Index>(1, pixels * rows.inner.extent);
   blocks.row_bytes = (static_cast<std::size_t>(elements) * 8 + 63) / 64 * 64 + 64;
-  blocks.spare_rows = 5;
+  blocks.spare_rows = 8;
   for (int v = 0; v < rows.vertical_count; ++v) blocks.spare_rows += tree_rows(rows.vertical[v].window.kernel) + 4;
   if (rows.vertical_count == 0) return blocks;
   const Axis& vertical = rows.vertical[rows.vertical_count - 1].window;
