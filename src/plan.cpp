@@ -1,5 +1,6 @@
 // A plan chooses kernels, cuts the rows into tiles, and runs them.
 #include "executor.hpp"
+#include "kernels/analytic.hpp"
 #include "kernels/scratch.hpp"
 #include "kernels/table.hpp"
 #include "rows.hpp"
@@ -112,18 +113,22 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   if (kind == ScalarKind::none || choice.combine == Combine::none) return nullptr;
   if (choice.combine == Combine::sum && !(sum_is_exact(kind, geometry.tap_count()) && divisor_fits(choice.average)))
     return nullptr;
+  if (is_analytic(choice.combine) && !(traits_of(kind).is_real && traits_of(kind).is_built_in)) return nullptr;
   // Windows without an input element have values of their own, which only the spec gives; empty arrays have none.
   if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
   auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
   if (!is_modest(row_pixels(*rows), rows->inner.extent) || is_mostly_padding(geometry)) return nullptr;
   if (fold_scratch_bytes(*rows) > most_scratch) return nullptr;
+  if (is_analytic(choice.combine) && analytic_scratch_bytes(*rows) > most_scratch) return nullptr;
   std::shared_ptr<KernelPlan> plan(new KernelPlan(kind, choice, std::move(rows)));
+  if (is_analytic(choice.combine)) return plan;
   if (const PackedPlanes packed = make_packed_planes(*plan->rows_, traits_of(kind).size); packed.planes > 0)
     plan->packed_ = std::make_unique<const PackedPlanes>(packed);
   return plan;
 }
 
 std::size_t KernelPlan::scratch_bytes() const {
+  if (is_analytic(choice_.combine)) return analytic_scratch_bytes(*rows_);
   std::size_t rows = fold_scratch_bytes(*rows_);
   if (packed_ != nullptr) rows = std::max(rows, packed_->bytes + fold_scratch_bytes(packed_->rows));
   if (has_winners()) return std::max(rows, winners_bytes(*rows_));
@@ -171,7 +176,18 @@ bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRow
   return !shared.stopped || shared.rows_done == shared.rows;
 }
 
+bool KernelPlan::run_analytic(AnalyticUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
+                              const Watch& watch) const {
+  const int family = choice_.combine == Combine::smooth_max ? 0 : 1;
+  const AnalyticKernel kernel = kernels().analytic->of[static_cast<int>(kind_)][family];
+  return run(use == AnalyticUse::vjp ? rows_->rows_per_plane : 1, scratch_bytes(), watch,
+             [&](Index begin, Index end, void* scratch) {
+               kernel({*rows_, choice_, use, in, out, tangent_in, tangent_out, begin, end, scratch});
+             });
+}
+
 bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
+  if (is_analytic(choice_.combine)) return run_analytic(AnalyticUse::values, in, out, nullptr, nullptr, watch);
   const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
   const Index unit = packed_ == nullptr ? 1 : packed_->planes * rows_->rows_per_plane;
   return run(unit, scratch_bytes(), watch, [&](Index begin, Index end, void* scratch) {
@@ -180,11 +196,12 @@ bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
 }
 
 bool KernelPlan::has_winners() const {
-  return choice_.combine != Combine::sum && traits_of(kind_).is_built_in &&
+  return static_cast<int>(choice_.combine) < static_cast<int>(Combine::sum) && traits_of(kind_).is_built_in &&
          rows_->tap_count <= most_winner_taps(kind_) && winners_bytes(*rows_) <= most_scratch;
 }
 
 bool KernelPlan::has_derivatives() const {
+  if (is_analytic(choice_.combine)) return true;
   if (!traits_of(kind_).is_real || !traits_of(kind_).is_built_in) return false;
   if (choice_.combine == Combine::sum) return has_modest_rows(*rows_);
   return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
@@ -205,6 +222,8 @@ bool KernelPlan::forward_with_indices(const void* in, void* out, void* indices, 
 }
 
 bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch) const {
+  if (is_analytic(choice_.combine))
+    return run_analytic(AnalyticUse::jvp, in, nullptr, const_cast<void*>(tangent_in), tangent_out, watch);
   if (choice_.combine != Combine::sum)
     return run_winners(WinnerUse::jvp, IndexKind::flat, in, nullptr, const_cast<void*>(tangent_in), tangent_out, watch);
   // A linear map is its own derivative: the same rows, with the tangents in place of the values.
@@ -216,6 +235,8 @@ bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, 
 }
 
 bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch) const {
+  if (is_analytic(choice_.combine))
+    return run_analytic(AnalyticUse::vjp, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
   if (choice_.combine != Combine::sum)
     return run_winners(WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(kind_)];

@@ -43,9 +43,11 @@ constexpr ScalarKind kind_of() {
   return ScalarKind::none;
 }
 
-/// How taps are combined. An average is a sum with a divisor.
-enum class Combine : unsigned char { max, min, sum, none };
-inline constexpr int combine_kinds = static_cast<int>(Combine::none);
+/// How taps are combined. An average is a sum with a divisor. The last two are sums of powers, which the kernels make in
+/// a way of their own.
+enum class Combine : unsigned char { max, min, sum, smooth_max, lp, none };
+inline constexpr int combine_kinds = static_cast<int>(Combine::sum) + 1;
+constexpr bool is_analytic(Combine combine) { return combine == Combine::smooth_max || combine == Combine::lp; }
 
 /// How winners are named: by tap numbers of 1, 2 or 4 bytes, or by flat indices.
 enum class IndexKind : unsigned char { u8, u16, u32, flat };
@@ -63,6 +65,8 @@ struct KernelChoice {
   Nan nan = Nan::propagate;
   bool averages = false;
   AverageOptions average = {};
+  double parameter = 0;  ///< beta of smooth max, p of Lp
+  PadMode pad_mode = PadMode::zero;
 };
 
 /// Watches a run: called between tiles with the share that is done, from 0 to 1, on the calling thread or on one that
@@ -77,6 +81,7 @@ struct Rows;
 struct PackedPlanes;
 enum class WinnerUse : unsigned char;
 enum class IndexUse : unsigned char;
+enum class AnalyticUse : unsigned char;
 
 /// A pool prepared for one shape and set of strides. Immutable, so threads may share it; running it allocates nothing
 /// once a thread has the scratch it keeps.
@@ -129,6 +134,8 @@ class KernelPlan {
   bool run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in, void* tangent_out,
                    const Watch& watch) const;
   bool run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out) const;
+  bool run_analytic(AnalyticUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
+                    const Watch& watch) const;
   template <class RunRows>
   bool run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows, Index tile_scale = 1) const;
 

@@ -73,7 +73,9 @@ struct Average {
 
 struct SmoothMax {
   SmoothMaxOptions options = {};
-  KernelChoice kernel() const { return {}; }
+  KernelChoice kernel() const {
+    return {.combine = Combine::smooth_max, .parameter = options.beta, .pad_mode = options.pad_mode};
+  }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::AnalyticField<spec::Accumulator<T>>)
@@ -86,7 +88,11 @@ struct SmoothMax {
 struct Lp {
   double p = 2;
   LpOptions options = {};
-  KernelChoice kernel() const { return {}; }
+  KernelChoice kernel() const {
+    // For p = infinity the spec is max of magnitudes, which has no kernels.
+    if (p == std::numeric_limits<double>::infinity()) return {};
+    return {.combine = Combine::lp, .parameter = p};
+  }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::AnalyticField<spec::Accumulator<T>>) {

@@ -203,12 +203,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ndpool {
 
-HWY_EXPORT(forward_kernels);
-
-void add_forward_kernels(std::vector<KernelTable>& tables) {
-  for (const auto& compiled : HWY_DISPATCH_TABLE(forward_kernels))
-    if (compiled != nullptr) add_to_table(tables, *compiled, &KernelTable::forward);
-}
+NDPOOL_EXPORT_KERNELS(forward_kernels, add_forward_kernels, forward)
 
 }  // namespace ndpool
 #endif

@@ -120,12 +120,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ndpool {
 
-HWY_EXPORT(spread_kernels);
-
-void add_spread_kernels(std::vector<KernelTable>& tables) {
-  for (const auto& compiled : HWY_DISPATCH_TABLE(spread_kernels))
-    if (compiled != nullptr) add_to_table(tables, *compiled, &KernelTable::spread);
-}
+NDPOOL_EXPORT_KERNELS(spread_kernels, add_spread_kernels, spread)
 
 }  // namespace ndpool
 #endif

@@ -96,6 +96,35 @@ struct IndexKernels {
   IndexKernel of[scalar_kinds] = {};
 };
 
+/// What is made of the windows of smooth max and Lp.
+enum class AnalyticUse : unsigned char {
+  values,  ///< `out` from `in`
+  jvp,     ///< `tangent_out` from `in` and `tangent_in`
+  vjp,     ///< `tangent_in` from `in` and `tangent_out`; rows must be whole planes
+};
+
+/// Some rows of a smooth max or an Lp.
+struct AnalyticJob {
+  const Rows& rows;
+  const KernelChoice& choice;
+  AnalyticUse use;
+  const void* in;
+  void* out;
+  void* tangent_in;
+  void* tangent_out;
+  Index first_row;
+  Index last_row;
+  void* scratch;
+};
+
+using AnalyticKernel = void (*)(const AnalyticJob&);
+
+/// Smooth max and Lp; null for integers.
+struct AnalyticKernels {
+  std::int64_t target = 0;
+  AnalyticKernel of[scalar_kinds][2] = {};
+};
+
 /// All kernels of one instruction set.
 struct KernelTable {
   std::int64_t target = 0;
@@ -103,6 +132,7 @@ struct KernelTable {
   const WinnerKernels* winners = nullptr;
   const SpreadKernels* spread = nullptr;
   const IndexKernels* indices = nullptr;
+  const AnalyticKernels* analytic = nullptr;
 };
 
 /// Adds the kernels that were compiled for a target and that this machine can run, each family from its own file.
@@ -110,6 +140,7 @@ void add_forward_kernels(std::vector<KernelTable>& tables);
 void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
 void add_index_kernels(std::vector<KernelTable>& tables);
+void add_analytic_kernels(std::vector<KernelTable>& tables);
 
 /// Enters one family of kernels into the table of its target, if this machine has the target.
 template <class Getter, class Family>

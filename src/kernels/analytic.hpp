@@ -1,0 +1,48 @@
+// How smooth max and Lp cut their rows into blocks, and the scratch that takes.
+#pragma once
+
+#include "kernels/scratch.hpp"
+
+namespace ndpool {
+
+/// A block is some output rows that differ in the last vertical axis only, times a strip of their outputs. The powers
+/// of the input rows it sees are made once and kept, unless they are too many or the rows are not shared anyway.
+struct AnalyticBlocks {
+  Index strip = 1;      ///< outputs of a row
+  Index rows = 1;       ///< output rows
+  Index kept_rows = 0;  ///< input rows; 0 if each is made when it is needed
+  std::size_t row_bytes = 0;
+  int spare_rows = 0;  ///< for trees of sums over the vertical taps
+};
+
+inline AnalyticBlocks analytic_blocks(const Rows& rows) {
+  AnalyticBlocks blocks;
+  const Axis& axis = rows.horizontal.window;
+  blocks.strip = axis.adaptive ? axis.output : strip_outputs(rows);
+  const Index pixels = axis.adaptive ? std::max(axis.input, axis.output) : axis.span(blocks.strip);
+  const Index elements = std::max<Index>(1, pixels * rows.inner.extent);
+  blocks.row_bytes = (static_cast<std::size_t>(elements) * 8 + 63) / 64 * 64 + 64;
+  blocks.spare_rows = 8;
+  for (int v = 0; v < rows.vertical_count; ++v) blocks.spare_rows += tree_rows(rows.vertical[v].window.kernel) + 4;
+  if (rows.vertical_count == 0) return blocks;
+  const Axis& vertical = rows.vertical[rows.vertical_count - 1].window;
+  if (vertical.adaptive) return blocks;
+  // Enough rows to make the ones that two blocks share few, yet little enough for the nearest caches.
+  constexpr Index near = 8192, far = 32768, farthest = Index{1} << 17;
+  const Index taps = vertical.span(1);
+  Index kept = std::min(std::max(near / elements, taps + 15), far / elements);
+  if (kept < taps && vertical.stride < taps) kept = std::min(2 * taps, farthest / elements);
+  if (kept < taps) return blocks;
+  blocks.rows = std::min((kept - taps) / vertical.stride + 1, vertical.output);
+  blocks.kept_rows = std::min(vertical.span(blocks.rows), vertical.input);
+  return blocks;
+}
+
+/// The kept rows, the sums of all output rows, spare rows, and what the pass along a row needs.
+inline std::size_t analytic_scratch_bytes(const Rows& rows) {
+  const AnalyticBlocks blocks = analytic_blocks(rows);
+  const auto count = static_cast<std::size_t>(blocks.kept_rows + blocks.rows + blocks.spare_rows);
+  return count * blocks.row_bytes + static_cast<std::size_t>(scratch_rows(rows)) * scratch_row_bytes(rows);
+}
+
+}  // namespace ndpool
