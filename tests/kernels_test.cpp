@@ -227,6 +227,46 @@ TYPED_TEST(KernelFloat, MapsByIndicesEqualTheSpecBitForBitOnEveryTarget) {
   });
 }
 
+TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
+  struct Case {
+    Adaptive size;
+    Shape shape;
+  };
+  const Case cases[] = {{{.output_size = {9, 11}}, {2, 3, 4, 5}},
+                        {{.output_size = {7, 30}, .axes = {0, 1}}, {5, 8, 6}},
+                        {{.output_size = {3}, .axes = {1}}, {4, 9, 3}},
+                        {{.output_size = {2, 3, 4}}, {3, 2, 5}}};
+  std::mt19937_64 random(seed());
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const Case& c : cases) {
+      const Unpool unpool = max_unpool(c.size), by_spec = unpool.by_spec();
+      const Array<TypeParam> values = awkward_numbers<TypeParam>(c.shape, random);
+      Array<TypeParam> x(unpool.output_shape(c.shape), 77), expected_x(x.shape());
+      Array<TypeParam> gy(c.shape, 77), expected_gy(c.shape);
+      Index cells = 1;
+      for (const Index size : c.size.output_size) cells *= size;
+      Array<Index> indices(c.shape);
+      for (Index& index : indices) index = static_cast<Index>(random() % static_cast<std::uint64_t>(cells + 1)) - 1;
+      unpool.forward(values.view(), indices.view(), x.view());
+      by_spec.forward(values.view(), indices.view(), expected_x.view());
+      for (Index i = 0; i < x.size(); ++i) ASSERT_TRUE(same(x[i], expected_x[i])) << "cell " << i;
+      unpool.vjp(indices.view(), x.view(), gy.view());
+      by_spec.vjp(indices.view(), x.view(), expected_gy.view());
+      for (Index i = 0; i < gy.size(); ++i) ASSERT_TRUE(same(gy[i], expected_gy[i])) << "value " << i;
+
+      const StridedArray<TypeParam> strided_values(values);
+      const StridedArray<Index> strided_indices(indices);
+      StridedArray<TypeParam> strided_x{Array<TypeParam>(x.shape(), 77)}, strided_gy{Array<TypeParam>(gy.shape(), 77)};
+      unpool.forward(strided_values.view, strided_indices.view, strided_x.view);
+      unpool.vjp(strided_indices.view, strided_x.view, strided_gy.view);
+      const Array<TypeParam> packed_x = strided_x.packed(), packed_gy = strided_gy.packed();
+      for (Index i = 0; i < x.size(); ++i) ASSERT_TRUE(same(packed_x[i], x[i])) << "cell " << i;
+      for (Index i = 0; i < gy.size(); ++i) ASSERT_TRUE(same(packed_gy[i], gy[i])) << "value " << i;
+    }
+  }
+}
+
 TEST(KernelIndices, AreCheckedAsTheSpecChecksThem) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);

@@ -74,8 +74,7 @@ struct Winner {
   /// For any candidate: where both are equal, the first in row-major order wins.
   HWY_INLINE void take_any(const Winner& candidate) {
     const auto is_before = hn::RebindMask(D(), hn::Lt(candidate.tap, tap));
-    take(candidate,
-         hn::Or(beats(candidate.value, value), hn::AndNot(beats(value, candidate.value), is_before)));
+    take(candidate, hn::Or(beats(candidate.value, value), hn::AndNot(beats(value, candidate.value), is_before)));
   }
 
  private:
