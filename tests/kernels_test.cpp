@@ -267,6 +267,25 @@ TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
   }
 }
 
+TEST(KernelPlans, HaveWinnersAndDerivativesWhateverTheTies) {
+  for (const char* ties : {"", " ties=first", " ties=all", " ties=split"})
+    for (const char* line : {"max shape=3,9,20 kernel=3,3 stride=2,2 padding=1,1",
+                             "min shape=9,9,12 axes=0,1 kernel=3,2", "adaptive-max shape=2,7,9 output_size=3,4",
+                             "global-max shape=4,7,7 axes=1,2", "max shape=3000000 kernel=2"}) {
+      SCOPED_TRACE(std::string(line) + ties);
+      const Problem problem = parse_problem(std::string(line) + ties);
+      const Geometry geometry = problem.pool.geometry(problem.shape);
+      const Shape in = packed_strides(problem.shape), out = packed_strides(geometry.output_shape());
+      KernelChoice choice{.combine = Combine::max, .ties = Ties::first};
+      if (std::string(ties) == " ties=all") choice.ties = Ties::all;
+      if (std::string(ties) == " ties=split") choice.ties = Ties::split;
+      const auto plan = KernelPlan::make(ScalarKind::f32, choice, geometry, {in, out, in, out});
+      ASSERT_NE(plan, nullptr);
+      EXPECT_TRUE(plan->has_derivatives());
+      EXPECT_TRUE(plan->has_winners());
+    }
+}
+
 TEST(KernelIndices, AreCheckedAsTheSpecChecksThem) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);

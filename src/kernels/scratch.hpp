@@ -69,7 +69,9 @@ inline bool leaves_cache(const Rows& rows, std::size_t scalar_bytes) {
 /// VJPs by tap numbers keep a row of cells of up to 8 bytes, and a band of gradients and taps.
 inline constexpr std::size_t match_band_bytes = std::size_t{256} << 10;
 inline std::size_t match_row_bytes(const Rows& rows) {
-  return (static_cast<std::size_t>(rows.horizontal.window.input * rows.inner.extent) * 8 + 63) / 64 * 64;
+  constexpr std::size_t most = std::size_t{4} << 20;  // longer rows are left to a scatter
+  const std::size_t bytes = static_cast<std::size_t>(rows.horizontal.window.input * rows.inner.extent) * 8;
+  return bytes <= most ? (bytes + 63) / 64 * 64 : 0;
 }
 
 /// Indices come with a table of taps, if that is small.
