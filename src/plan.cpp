@@ -85,6 +85,9 @@ bool has_modest_rows(const Rows& rows) {
   return is_modest(std::max(axis.input, axis.output), rows.inner.extent);
 }
 
+/// Derivatives go to all taps that tie, not to a winner.
+bool shares_ties(const KernelChoice& choice) { return choice.ties == Ties::all || choice.ties == Ties::split; }
+
 /// Tap numbers have the size of the elements, and a table of them must stay small.
 Index most_winner_taps(ScalarKind kind) { return traits_of(kind).size == 1 ? 0xFF : 0xFFFF; }
 
@@ -131,6 +134,8 @@ std::size_t KernelPlan::scratch_bytes() const {
   if (is_analytic(choice_.combine)) return analytic_scratch_bytes(*rows_);
   std::size_t rows = fold_scratch_bytes(*rows_);
   if (packed_ != nullptr) rows = std::max(rows, packed_->bytes + fold_scratch_bytes(packed_->rows));
+  if (choice_.combine != Combine::sum && has_derivatives() && shares_ties(choice_))
+    return std::max({rows, ties_bytes(*rows_), has_winners() ? winners_bytes(*rows_) : 0});
   if (has_winners()) return std::max(rows, winners_bytes(*rows_));
   return has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
 }
@@ -204,13 +209,15 @@ bool KernelPlan::has_derivatives() const {
   if (is_analytic(choice_.combine)) return true;
   if (!traits_of(kind_).is_real || !traits_of(kind_).is_built_in) return false;
   if (choice_.combine == Combine::sum) return has_modest_rows(*rows_);
-  return has_winners() && choice_.ties != Ties::all && choice_.ties != Ties::split;
+  return shares_ties(choice_) ? ties_bytes(*rows_) <= most_scratch : has_winners();
 }
 
 bool KernelPlan::run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in,
                              void* tangent_out, const Watch& watch) const {
-  const TangentKernel kernel = kernels().winners->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
-  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, winners_bytes(*rows_), watch,
+  const bool by_ties = use != WinnerUse::indices && shares_ties(choice_);
+  const WinnerKernels& family = by_ties ? *kernels().ties : *kernels().winners;
+  const TangentKernel kernel = family.of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
+  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, by_ties ? ties_bytes(*rows_) : winners_bytes(*rows_), watch,
              [&](Index begin, Index end, void* scratch) {
                kernel({*rows_, choice_, use, kind, in, out, tangent_in, tangent_out, begin, end, scratch});
              });
@@ -259,8 +266,9 @@ bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, 
   const IndexKernel kernel = kernels().indices->of[static_cast<int>(kind_)];
   const bool by_rows = use == IndexUse::check || use == IndexUse::jvp;
   std::atomic<bool> fine = true;
-  run(
-      by_rows ? 1 : rows_->rows_per_plane, index_scratch_bytes(*rows_), {},
+  const std::size_t bytes =
+      use == IndexUse::place_vjp ? static_cast<std::size_t>(plane_cells(*rows_)) : index_scratch_bytes(*rows_);
+  run(by_rows ? 1 : rows_->rows_per_plane, bytes, {},
       [&](Index begin, Index end, void* scratch) {
         if (!kernel({*rows_, use, kind, indices, like_in, like_out, begin, end, scratch})) fine = false;
       },
@@ -280,6 +288,14 @@ void KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const voi
 void KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out,
                                   void* tangent_in) const {
   run_indices(IndexUse::vjp, kind, indices, tangent_in, const_cast<void*>(tangent_out));
+}
+
+void KernelPlan::place(const void* indices, const void* values, void* cells) const {
+  run_indices(IndexUse::place, IndexKind::flat, indices, cells, const_cast<void*>(values));
+}
+
+void KernelPlan::place_vjp(const void* indices, const void* cells, void* values) const {
+  run_indices(IndexUse::place_vjp, IndexKind::flat, indices, const_cast<void*>(cells), values);
 }
 
 }  // namespace ndpool

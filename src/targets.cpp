@@ -18,12 +18,13 @@ std::vector<KernelTable> find_tables() {
   std::vector<KernelTable> tables;
   const std::int64_t supported = hwy::SupportedTargets();
   for (int bit = 0; bit < 63; ++bit)
-    if (supported >> bit & 1) tables.push_back({std::int64_t{1} << bit, nullptr, nullptr, nullptr, nullptr});
+    if (supported >> bit & 1) tables.push_back({.target = std::int64_t{1} << bit});
   add_forward_kernels(tables);
   add_winner_kernels(tables);
   add_spread_kernels(tables);
   add_index_kernels(tables);
   add_analytic_kernels(tables);
+  add_tie_kernels(tables);
   std::erase_if(tables, [](const KernelTable& table) { return table.forward == nullptr; });
   return tables;
 }

@@ -169,6 +169,65 @@ TYPED_TEST(KernelFloat, MapsByIndicesEqualTheSpecBitForBitOnEveryTarget) {
   });
 }
 
+TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
+  struct Case {
+    Adaptive size;
+    Shape shape;
+  };
+  const Case cases[] = {{{.output_size = {9, 11}}, {2, 3, 4, 5}},
+                        {{.output_size = {7, 30}, .axes = {0, 1}}, {5, 8, 6}},
+                        {{.output_size = {3}, .axes = {1}}, {4, 9, 3}},
+                        {{.output_size = {2, 3, 4}}, {3, 2, 5}}};
+  std::mt19937_64 random(seed());
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const Case& c : cases) {
+      const Unpool unpool = max_unpool(c.size), by_spec = unpool.by_spec();
+      const Array<TypeParam> values = awkward_numbers<TypeParam>(c.shape, random);
+      Array<TypeParam> x(unpool.output_shape(c.shape), 77), expected_x(x.shape());
+      Array<TypeParam> gy(c.shape, 77), expected_gy(c.shape);
+      Index cells = 1;
+      for (const Index size : c.size.output_size) cells *= size;
+      Array<Index> indices(c.shape);
+      for (Index& index : indices) index = static_cast<Index>(random() % static_cast<std::uint64_t>(cells + 1)) - 1;
+      unpool.forward(values.view(), indices.view(), x.view());
+      by_spec.forward(values.view(), indices.view(), expected_x.view());
+      for (Index i = 0; i < x.size(); ++i) ASSERT_TRUE(same(x[i], expected_x[i])) << "cell " << i;
+      unpool.vjp(indices.view(), x.view(), gy.view());
+      by_spec.vjp(indices.view(), x.view(), expected_gy.view());
+      for (Index i = 0; i < gy.size(); ++i) ASSERT_TRUE(same(gy[i], expected_gy[i])) << "value " << i;
+
+      const StridedArray<TypeParam> strided_values(values);
+      const StridedArray<Index> strided_indices(indices);
+      StridedArray<TypeParam> strided_x{Array<TypeParam>(x.shape(), 77)}, strided_gy{Array<TypeParam>(gy.shape(), 77)};
+      unpool.forward(strided_values.view, strided_indices.view, strided_x.view);
+      unpool.vjp(strided_indices.view, strided_x.view, strided_gy.view);
+      const Array<TypeParam> packed_x = strided_x.packed(), packed_gy = strided_gy.packed();
+      for (Index i = 0; i < x.size(); ++i) ASSERT_TRUE(same(packed_x[i], x[i])) << "cell " << i;
+      for (Index i = 0; i < gy.size(); ++i) ASSERT_TRUE(same(packed_gy[i], gy[i])) << "value " << i;
+    }
+  }
+}
+
+TEST(KernelPlans, HaveWinnersAndDerivativesWhateverTheTies) {
+  for (const char* ties : {"", " ties=first", " ties=all", " ties=split"})
+    for (const char* line : {"max shape=3,9,20 kernel=3,3 stride=2,2 padding=1,1",
+                             "min shape=9,9,12 axes=0,1 kernel=3,2", "adaptive-max shape=2,7,9 output_size=3,4",
+                             "global-max shape=4,7,7 axes=1,2", "max shape=3000000 kernel=2"}) {
+      SCOPED_TRACE(std::string(line) + ties);
+      const Problem problem = parse_problem(std::string(line) + ties);
+      const Geometry geometry = problem.pool.geometry(problem.shape);
+      const Shape in = packed_strides(problem.shape), out = packed_strides(geometry.output_shape());
+      KernelChoice choice{.combine = Combine::max, .ties = Ties::first};
+      if (std::string(ties) == " ties=all") choice.ties = Ties::all;
+      if (std::string(ties) == " ties=split") choice.ties = Ties::split;
+      const auto plan = KernelPlan::make(ScalarKind::f32, choice, geometry, {in, out, in, out});
+      ASSERT_NE(plan, nullptr);
+      EXPECT_TRUE(plan->has_derivatives());
+      EXPECT_TRUE(plan->has_winners());
+    }
+}
+
 TEST(KernelIndices, AreCheckedAsTheSpecChecksThem) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);

@@ -108,7 +108,7 @@ class KernelPlan {
   /// Also writes the winners, with the strides of tangent_out. Needs winners.
   bool forward_with_indices(const void* in, void* out, void* indices, IndexKind kind, const Watch& watch = {}) const;
 
-  /// True if the plan has derivatives: floats, and for max and min winners and ties `first`.
+  /// True if the plan has derivatives: floats, and for max and min winners or other ties.
   bool has_derivatives() const;
   bool jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch = {}) const;
   bool vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch = {}) const;
@@ -121,6 +121,9 @@ class KernelPlan {
   bool check_indices(const void* indices, IndexKind kind) const;
   void jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out) const;
   void vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in) const;
+  /// Max unpooling: `cells`, of input shape, gets the last value that flat indices name for each, or 0; and its VJP.
+  void place(const void* indices, const void* values, void* cells) const;
+  void place_vjp(const void* indices, const void* cells, void* values) const;
 
   /// Scratch that each thread keeps for this plan.
   std::size_t scratch_bytes() const;

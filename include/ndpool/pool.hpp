@@ -385,22 +385,62 @@ class Unpool {
   /// x = values placed at the cells that `indices` name, 0 elsewhere; -1 is skipped, the last of equal indices wins.
   template <class Y, class Indices, class X>
   void forward(const View<Y>& values, const View<Indices>& indices, const View<X>& x) const {
-    spec::unpool(spec::unpool_geometry(size_, values.shape()), values, indices, x);
+    place(values, indices, x, Argument::y, Argument::x);
   }
 
   /// Unpooling is linear in the values: its JVP places their tangents.
   template <class DY, class Indices, class DX>
   void jvp(const View<DY>& tangents, const View<Indices>& indices, const View<DX>& dx) const {
-    spec::unpool(spec::unpool_geometry(size_, tangents.shape()), tangents, indices, dx, Argument::dy, Argument::dx);
+    place(tangents, indices, dx, Argument::dy, Argument::dx);
   }
 
   /// gy = the gradient of each value that was placed and not overwritten; 0 for the others.
   template <class Indices, class GX, class GY>
   void vjp(const View<Indices>& indices, const View<GX>& gx, const View<GY>& gy) const {
-    spec::unpool_vjp(spec::unpool_geometry(size_, indices.shape()), indices, gx, gy);
+    const Geometry geometry = spec::unpool_geometry(size_, indices.shape());
+    spec::check_unpool_vjp_arrays(geometry, indices, gx, gy);
+    if (const auto plan = kernel_plan(geometry, indices, gx, gy)) {
+      if (!plan->check_indices(indices.data(), IndexKind::flat)) spec::detail::check_indices(geometry, indices);
+      plan->place_vjp(indices.data(), gx.data(), gy.data());
+    } else {
+      spec::unpool_vjp(geometry, indices, gx, gy);
+    }
+  }
+
+  /// This map without compiled kernels. What kernels are compared with.
+  Unpool by_spec() const {
+    Unpool unpool = *this;
+    unpool.uses_kernels_ = false;
+    return unpool;
   }
 
  private:
+  template <class Y, class Indices, class X>
+  void place(const View<Y>& values, const View<Indices>& indices, const View<X>& x, Argument values_argument,
+             Argument x_argument) const {
+    const Geometry geometry = spec::unpool_geometry(size_, values.shape());
+    spec::check_unpool_arrays(geometry, values, indices, x, values_argument, x_argument);
+    if (const auto plan = kernel_plan(geometry, indices, x, values)) {
+      if (!plan->check_indices(indices.data(), IndexKind::flat)) spec::detail::check_indices(geometry, indices);
+      plan->place(indices.data(), values.data(), x.data());
+    } else {
+      spec::unpool(geometry, values, indices, x, values_argument, x_argument);
+    }
+  }
+
+  /// A plan if there are kernels for these scalars.
+  template <class X, class Y, class Indices>
+  std::shared_ptr<const KernelPlan> kernel_plan(const Geometry& geometry, const View<Indices>& indices,
+                                                const View<X>& cells, const View<Y>& values) const {
+    using Scalar = std::remove_const_t<X>;
+    if (!uses_kernels_ || !std::same_as<Scalar, std::remove_const_t<Y>> ||
+        !std::same_as<std::remove_const_t<Indices>, Index>)
+      return nullptr;
+    return KernelPlan::make_for_indices(kind_of<Scalar>(), geometry,
+                                        {cells.strides(), indices.strides(), cells.strides(), values.strides()});
+  }
+
+  bool uses_kernels_ = true;
   Adaptive size_;
 };
 

@@ -343,6 +343,35 @@ void place(const IndexJob& job) {
   }
 }
 
+/// Backwards, so that the first value that comes to a cell is the one that stayed there: a byte per cell knows whether
+/// one came.
+template <class T>
+void place_vjp(const IndexJob& job) {
+  const Rows& rows = job.rows;
+  const T* gx = static_cast<const T*>(job.like_in);
+  T* gy = static_cast<T*>(job.like_out);
+  const Index* indices = static_cast<const Index*>(job.indices);
+  const Strides along = rows.horizontal.stride, behind = rows.inner.stride;
+  const Index lanes = rows.inner.extent, cells = plane_cells(rows);
+  const CellOffsets offsets(rows);
+  auto* is_taken = static_cast<std::uint8_t*>(job.scratch);
+  for (Index plane = job.first_row; plane < job.last_row; plane += rows.rows_per_plane) {
+    std::fill_n(is_taken, cells, std::uint8_t{0});
+    for (Index row = plane + rows.rows_per_plane - 1; row >= plane; --row) {
+      const Strides at = RowCursor(rows, row).offset();
+      for (Index output = rows.horizontal.window.output - 1; output >= 0; --output)
+        for (Index lane = 0; lane < lanes; ++lane) {
+          const Index index = indices[at.out + output * along.out + lane * behind.out];
+          T& to = gy[at.tangent_out + output * along.tangent_out + lane * behind.tangent_out];
+          to = T(0);
+          if (index < 0 || is_taken[index * lanes + lane] != 0) continue;
+          is_taken[index * lanes + lane] = 1;
+          to = gx[at.tangent_in + offsets[index] + lane * behind.tangent_in];
+        }
+    }
+  }
+}
+
 template <class T, class F>
 void with_index(const IndexJob& job, F f) {
   switch (job.index_kind) {
@@ -365,7 +394,7 @@ bool indices(const IndexJob& job) {
       if constexpr (std::is_floating_point_v<T>) with_index<T>(job, [&]<class I>(I) { vjp_by<T, I>(job); });
       break;
     case IndexUse::place: place<T>(job); break;
-    case IndexUse::place_vjp: break;
+    case IndexUse::place_vjp: place_vjp<T>(job); break;
   }
   return fine;
 }

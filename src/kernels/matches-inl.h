@@ -249,7 +249,7 @@ class MatchedPlanes {
   /// True if planes may be made this way, and sooner than by a scatter. The object must agree.
   static bool may_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
-    if (rows.tap_count > 0xFF || !SightClasses::fit(axis)) return false;
+    if (rows.tap_count > 0xFF || match_row_bytes(rows) == 0 || !SightClasses::fit(axis)) return false;
     // Vectors are made of lanes behind the axis, or of cells along it.
     if (axis.stride > 1 && rows.inner.extent < 4 && !(axis.stride == 2 && rows.inner.extent == 1)) return false;
     Index sights = SightClasses::largest(axis);

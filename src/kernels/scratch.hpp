@@ -103,7 +103,9 @@ inline bool leaves_cache(const Rows& rows, std::size_t scalar_bytes) {
 /// VJPs by tap numbers keep a row of cells of up to 8 bytes, and a band of gradients and taps.
 inline constexpr std::size_t match_band_bytes = std::size_t{256} << 10;
 inline std::size_t match_row_bytes(const Rows& rows) {
-  return (static_cast<std::size_t>(rows.horizontal.window.input * rows.inner.extent) * 8 + 63) / 64 * 64;
+  constexpr std::size_t most = std::size_t{4} << 20;  // longer rows are left to a scatter
+  const std::size_t bytes = static_cast<std::size_t>(rows.horizontal.window.input * rows.inner.extent) * 8;
+  return bytes <= most ? (bytes + 63) / 64 * 64 : 0;
 }
 
 /// Indices come with a table of taps, if that is small.
@@ -120,5 +122,11 @@ inline std::size_t index_scratch_bytes(const Rows& rows) {
 inline std::size_t winner_strip_bytes(const Rows& rows) { return scratch_row_bytes(rows) + 256; }
 inline std::size_t winner_rows_bytes(const Rows& rows) { return 4 * winner_strip_bytes(rows); }
 inline std::size_t winners_bytes(const Rows& rows) { return winner_rows_bytes(rows) + index_scratch_bytes(rows); }
+
+/// Ties keep the rows of a fold of values, extremes, counts, and the rows of a fold of tangents.
+inline std::size_t fold_scratch_bytes(const Rows& rows) {
+  return static_cast<std::size_t>(scratch_rows(rows)) * scratch_row_bytes(rows);
+}
+inline std::size_t ties_bytes(const Rows& rows) { return 2 * fold_scratch_bytes(rows) + 2 * scratch_row_bytes(rows); }
 
 }  // namespace ndpool

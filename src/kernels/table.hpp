@@ -54,6 +54,7 @@ struct TangentJob {
 
 using TangentKernel = void (*)(const TangentJob&);
 
+/// Kernels of max and min: by their winners, or by all taps that tie.
 struct WinnerKernels {
   std::int64_t target = 0;
   TangentKernel of[scalar_kinds][2] = {};
@@ -133,6 +134,7 @@ struct KernelTable {
   const SpreadKernels* spread = nullptr;
   const IndexKernels* indices = nullptr;
   const AnalyticKernels* analytic = nullptr;
+  const WinnerKernels* ties = nullptr;
 };
 
 /// Adds the kernels that were compiled for a target and that this machine can run, each family from its own file.
@@ -141,6 +143,7 @@ void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
 void add_index_kernels(std::vector<KernelTable>& tables);
 void add_analytic_kernels(std::vector<KernelTable>& tables);
+void add_tie_kernels(std::vector<KernelTable>& tables);
 
 /// Enters one family of kernels into the table of its target, if this machine has the target.
 template <class Getter, class Family>
@@ -151,11 +154,11 @@ void add_to_table(std::vector<KernelTable>& tables, Getter& compiled, const Fami
 }
 
 /// Defines `adder`, which enters what every target's `getter` answers as `member`: for the end of a file of kernels.
-#define NDPOOL_EXPORT_KERNELS(getter, adder, member)                                    \
-  HWY_EXPORT(getter);                                                                   \
-  void adder(std::vector<KernelTable>& tables) {                                        \
-    for (const auto& compiled : HWY_DISPATCH_TABLE(getter))                             \
-      if (compiled != nullptr) add_to_table(tables, *compiled, &KernelTable::member);   \
+#define NDPOOL_EXPORT_KERNELS(getter, adder, member)                                  \
+  HWY_EXPORT(getter);                                                                 \
+  void adder(std::vector<KernelTable>& tables) {                                      \
+    for (const auto& compiled : HWY_DISPATCH_TABLE(getter))                           \
+      if (compiled != nullptr) add_to_table(tables, *compiled, &KernelTable::member); \
   }
 
 /// The kernels of the instruction set in use.

@@ -74,8 +74,7 @@ struct Winner {
   /// For any candidate: where both are equal, the first in row-major order wins.
   HWY_INLINE void take_any(const Winner& candidate) {
     const auto is_before = hn::RebindMask(D(), hn::Lt(candidate.tap, tap));
-    take(candidate,
-         hn::Or(beats(candidate.value, value), hn::AndNot(beats(value, candidate.value), is_before)));
+    take(candidate, hn::Or(beats(candidate.value, value), hn::AndNot(beats(value, candidate.value), is_before)));
   }
 
  private:
@@ -113,9 +112,8 @@ class RowWinners {
   void operator()(const RowCursor& cursor, Use use) {
     for (Index begin = 0; begin < axis_.output; begin += strip_) {
       const Index end = std::min(begin + strip_, axis_.output);
-      const Taps last = axis_.taps(end - 1);
       const Index first = axis_.start(begin);
-      const Index columns = axis_.adaptive ? last.first + last.count - first : axis_.span(end - begin);
+      const Index columns = axis_.adaptive ? bins_end(end) - first : axis_.span(end - begin);
       across(cursor, first, columns);
       along(begin, end, first);
       use(begin, end, static_cast<const T*>(values_), static_cast<const Tap*>(taps_));
@@ -123,6 +121,11 @@ class RowWinners {
   }
 
  private:
+  Index bins_end(Index end) const {
+    const Taps last = axis_.taps(end - 1);
+    return last.first + last.count;
+  }
+
   // ---- across ----
 
   static constexpr int most_rows = 3;  ///< that are combined in one sweep
@@ -251,15 +254,35 @@ class RowWinners {
 
   /// Windows of `kernel` taps, `shift` elements apart, from one element on.
   template <Index step>
-  HWY_NOINLINE void some_taps(Index from, Index to, Index count, Index kernel, Index shift) {
+  HWY_INLINE void some_taps(Index from, Index to, Index count, Index kernel, Index shift) {
+    if (kernel == 2)
+      taps_of<step, 2>(from, to, count, kernel, shift);
+    else if (kernel == 3)
+      taps_of<step, 3>(from, to, count, kernel, shift);
+    else
+      taps_of<step, 0>(from, to, count, kernel, shift);
+  }
+
+  /// `K` is the kernel, or 0 for any.
+  template <Index step, int K>
+  HWY_NOINLINE void taps_of(Index from, Index to, Index count, Index kernel, Index shift) {
+    const typename W::DTap d;
     const T* values = column_values_ + from;
     const Tap* taps = column_taps_ + from;
+    T* to_values = values_ + to;
+    Tap* to_taps = taps_ + to;
+    const auto one = hn::Set(d, Tap{1}), two = hn::Set(d, Tap{2});
     for (Index i = 0; i < count; i += W::lanes) {
-      W winner = W::template load<step>(values + i * step, taps + i * step);
-      for (Index tap = 1; tap < kernel; ++tap)
-        winner.take_any(W::template load<step>(values + i * step + tap * shift, taps + i * step + tap * shift)
-                            .shifted(hn::Set(typename W::DTap(), static_cast<Tap>(tap))));
-      winner.store(values_ + to + i, taps_ + to + i);
+      const T* v = values + i * step;
+      const Tap* t = taps + i * step;
+      W winner = W::template load<step>(v, t);
+      if constexpr (K >= 2) winner.take_any(W::template load<step>(v + shift, t + shift).shifted(one));
+      if constexpr (K >= 3) winner.take_any(W::template load<step>(v + 2 * shift, t + 2 * shift).shifted(two));
+      if constexpr (K == 0)
+        for (Index tap = 1; tap < kernel; ++tap)
+          winner.take_any(
+              W::template load<step>(v + tap * shift, t + tap * shift).shifted(hn::Set(d, static_cast<Tap>(tap))));
+      winner.store(to_values + i, to_taps + i);
     }
   }
 

@@ -12,7 +12,8 @@ namespace HWY_NAMESPACE {
 
 /// Copies `count` outputs, which are packed, to an output row.
 template <class From, class To>
-HWY_NOINLINE void write_outputs(const Rows& rows, const From* from, Index outputs, To* to, Index step, Index lane_step) {
+HWY_NOINLINE void write_outputs(const Rows& rows, const From* from, Index outputs, To* to, Index step,
+                                Index lane_step) {
   const Index lanes = rows.inner.extent;
   if (step == lanes && (lanes == 1 || lane_step == 1)) {
     NDPOOL_INDEPENDENT
@@ -55,23 +56,22 @@ bool vjp_by_matches(const TangentJob& job, RowWinners<T, kind, nan>& winners) {
   if (!planes) return false;
   const Index lanes = rows.inner.extent;
   for (Index plane = job.first_row; plane < job.last_row; plane += rows.rows_per_plane)
-    planes.make(RowCursor(rows, plane).offset().tangent_in,
-                [&](const Index* positions, Index first, Index outputs, T* to_gy, std::uint8_t* to_taps) {
-                  Index row = 0;
-                  for (int v = 0; v < rows.vertical_count; ++v) row = row * rows.vertical[v].window.output + positions[v];
-                  const RowCursor cursor(rows, plane + row);
-                  const T* gy = static_cast<const T*>(job.tangent_out) + cursor.offset().tangent_out;
-                  const auto [step, lane_step] = std::pair(rows.horizontal.stride.tangent_out, rows.inner.stride.tangent_out);
-                  for (Index output = 0; output < outputs; ++output)
-                    for (Index lane = 0; lane < lanes; ++lane)
-                      to_gy[output * lanes + lane] = gy[(first + output) * step + lane * lane_step];
-                  winners(cursor, [&](Index begin, Index end, const T*, const auto* taps) {
-                    begin = std::max(begin, first);
-                    end = std::min(end, first + outputs);
-                    if (begin < end)
-                      write_outputs(rows, taps, end - begin, to_taps + (begin - first) * lanes, lanes, 1);
-                  });
-                });
+    planes.make(RowCursor(rows, plane).offset().tangent_in, [&](const Index* positions, Index first, Index outputs,
+                                                                T* to_gy, std::uint8_t* to_taps) {
+      Index row = 0;
+      for (int v = 0; v < rows.vertical_count; ++v) row = row * rows.vertical[v].window.output + positions[v];
+      const RowCursor cursor(rows, plane + row);
+      const T* gy = static_cast<const T*>(job.tangent_out) + cursor.offset().tangent_out;
+      const auto [step, lane_step] = std::pair(rows.horizontal.stride.tangent_out, rows.inner.stride.tangent_out);
+      for (Index output = 0; output < outputs; ++output)
+        for (Index lane = 0; lane < lanes; ++lane)
+          to_gy[output * lanes + lane] = gy[(first + output) * step + lane * lane_step];
+      winners(cursor, [&](Index begin, Index end, const T*, const auto* taps) {
+        begin = std::max(begin, first);
+        end = std::min(end, first + outputs);
+        if (begin < end) write_outputs(rows, taps, end - begin, to_taps + (begin - first) * lanes, lanes, 1);
+      });
+    });
   if (stream) hwy::FlushStream();
   return true;
 }
@@ -124,7 +124,8 @@ void winners_of(const TangentJob& job) {
           });
         else
           each([&](Index output, Index lane, Index cell) {
-            static_cast<T*>(job.tangent_in)[in(lane, cell)] += static_cast<const T*>(job.tangent_out)[out(output, lane)];
+            static_cast<T*>(job.tangent_in)[in(lane, cell)] +=
+                static_cast<const T*>(job.tangent_out)[out(output, lane)];
           });
       }
     });

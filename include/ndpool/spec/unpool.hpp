@@ -42,16 +42,35 @@ void check_indices(const Geometry& geometry, const View<Indices>& indices) {
 
 }  // namespace detail
 
+/// What `unpool` asks of its arrays, but for the indices in them; the arguments are what an error calls `values` and
+/// `x`.
+template <class Y, class Indices, class X>
+void check_unpool_arrays(const Geometry& geometry, const View<Y>& values, const View<Indices>& indices,
+                         const View<X>& x, Argument values_argument, Argument x_argument) {
+  require(check_view(values, geometry.output_shape(), values_argument));
+  require(check_view(indices, geometry.output_shape(), Argument::indices));
+  require(check_output(x, geometry.input_shape(), x_argument));
+  require(check_overlap(x, values, x_argument));
+  require(check_overlap(x, indices, x_argument));
+}
+
+template <class Indices, class GX, class GY>
+void check_unpool_vjp_arrays(const Geometry& geometry, const View<Indices>& indices, const View<GX>& gx,
+                             const View<GY>& gy) {
+  require(check_view(indices, geometry.output_shape(), Argument::indices));
+  require(check_view(gx, geometry.input_shape(), Argument::gx));
+  require(check_output(gy, geometry.output_shape(), Argument::gy));
+  require(check_overlap(gy, gx, Argument::gy));
+  require(check_overlap(gy, indices, Argument::gy));
+}
+
 /// x = values placed at indices. Linear in the values, so this is also its own JVP, with tangents for values; the
 /// arguments are what an error calls `values` and `x`.
 template <class Y, class Indices, class X>
 void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>& indices, const View<X>& x,
             Argument values_argument = Argument::y, Argument x_argument = Argument::x) {
-  require(check_view(values, geometry.output_shape(), values_argument));
+  check_unpool_arrays(geometry, values, indices, x, values_argument, x_argument);
   detail::check_indices(geometry, indices);
-  require(check_output(x, geometry.input_shape(), x_argument));
-  require(check_overlap(x, values, x_argument));
-  require(check_overlap(x, indices, x_argument));
   for_each_position(geometry.input_shape(), [&](const Shape& cell) { x[cell] = X(0); });
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
     if (indices[at] >= 0) x[geometry.cell_from_flat(at, indices[at])] = static_cast<X>(values[at]);
@@ -61,11 +80,8 @@ void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>
 /// The adjoint: each value that was placed and not overwritten gets the gradient of its cell, every other one 0.
 template <class Indices, class GX, class GY>
 void unpool_vjp(const Geometry& geometry, const View<Indices>& indices, const View<GX>& gx, const View<GY>& gy) {
+  check_unpool_vjp_arrays(geometry, indices, gx, gy);
   detail::check_indices(geometry, indices);
-  require(check_view(gx, geometry.input_shape(), Argument::gx));
-  require(check_output(gy, geometry.output_shape(), Argument::gy));
-  require(check_overlap(gy, gx, Argument::gy));
-  require(check_overlap(gy, indices, Argument::gy));
   std::vector<Index> last_value(static_cast<std::size_t>(element_count(geometry.input_shape())), -1);
   const View<Index> owner(last_value.data(), geometry.input_shape());
   Index number = 0;
