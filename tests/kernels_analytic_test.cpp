@@ -136,8 +136,8 @@ void check_derivatives(const Case& problem, const Array<T>& x, const Array<T>& d
   const Pool pool = problem.problem.pool, by_spec = pool.by_spec();
   const Array<Exact> exact_x = exact(x), same_signs = problem.is_lp ? magnitudes(exact_x) : exact_x;
   const Exact bound = derivative_bound(problem, exact_x) * std::numeric_limits<T>::epsilon();
-  const auto check = [&](const char* name, const Array<T>& found, const Array<Exact>& expected, const Array<Exact>& size,
-                         const Array<T>& tangents, Exact& most) {
+  const auto check = [&](const char* name, const Array<T>& found, const Array<T>& same_type, const Array<Exact>& expected,
+                         const Array<Exact>& size, const Array<T>& tangents, Exact& most) {
     // A weight below the normal range may count as 0; in Lp already if it is below the root of that, since its power is
     // relative to the largest number of a block.
     Exact largest = 1;
@@ -147,6 +147,8 @@ void check_derivatives(const Case& problem, const Array<T>& x, const Array<T>& d
     const Exact lost = (problem.is_lp ? std::sqrt(smallest) : smallest) * largest * taps;
     for (Index i = 0; i < found.size(); ++i) {
       if (same_special(found[i], expected[i])) continue;
+      // A tap of weight 0 takes no part in a window that is NaN, and T has more weights that are 0.
+      if (std::isnan(expected[i]) && !std::isnan(same_type[i])) continue;
       const Exact unit = bound * size[i] + lost;
       const Exact error = std::abs(static_cast<Exact>(found[i]) - expected[i]) / unit;
       ASSERT_LE(error, 1) << name << " " << i << ": " << found[i] << " instead of " << expected[i];
@@ -154,9 +156,9 @@ void check_derivatives(const Case& problem, const Array<T>& x, const Array<T>& d
     }
   };
   const Array<Exact> exact_dx = exact(dx), exact_gy = exact(gy);
-  check("jvp", jvp(pool, x, dx), jvp(by_spec, exact_x, exact_dx), jvp(by_spec, same_signs, magnitudes(exact_dx)), dx,
+  check("jvp", jvp(pool, x, dx), jvp(by_spec, x, dx), jvp(by_spec, exact_x, exact_dx), jvp(by_spec, same_signs, magnitudes(exact_dx)), dx,
         worst.jvp);
-  check("vjp", vjp(pool, x, gy), vjp(by_spec, exact_x, exact_gy), vjp(by_spec, same_signs, magnitudes(exact_gy)), gy,
+  check("vjp", vjp(pool, x, gy), vjp(by_spec, x, gy), vjp(by_spec, exact_x, exact_gy), vjp(by_spec, same_signs, magnitudes(exact_gy)), gy,
         worst.vjp);
 }
 
