@@ -99,6 +99,8 @@ class AnalyticPool {
 
   void run_block() {
     find_cells();
+    if constexpr (Powers::has_split_powers)
+      if (is_wide_ && can_split()) return write_split_values();
     if (powers_.needs_range()) powers_.set_range(find_range());
     const auto power = [this](N* to, const Strides& at) { raise_row(to, at); };
     zero_power_ = powers_.zero_power();
@@ -119,7 +121,8 @@ class AnalyticPool {
     const Taps first = last_.window.taps(first_), last = last_.window.taps(first_ + count_ - 1);
     first_cell_ = first.first;
     last_cell_ = last.first + (last.count - 1) * last.step + 1;
-    if (!last_.window.adaptive)  // inner windows may start on an earlier tap than the first, which has padding before it
+    if (!last_.window
+             .adaptive)  // inner windows may start on an earlier tap than the first, which has padding before it
       for (Index j = 1; j < count_; ++j) {
         const Taps taps = last_.window.taps(first_ + j);
         first_cell_ = std::min(first_cell_, taps.first);
@@ -146,7 +149,8 @@ class AnalyticPool {
     if (axis < 0) return f(at);
     const PooledAxis& outer = rows_.vertical[axis];
     const Taps taps = outer.window.taps(cursor_->vertical_position(axis));
-    for (Index r = 0; r < taps.count; ++r) for_each_outer_row(axis - 1, moved(at, outer, taps.first + r * taps.step), f);
+    for (Index r = 0; r < taps.count; ++r)
+      for_each_outer_row(axis - 1, moved(at, outer, taps.first + r * taps.step), f);
   }
   static Strides moved(Strides at, const PooledAxis& axis, Index cell) {
     at.in += cell * axis.stride.in;
@@ -202,7 +206,8 @@ class AnalyticPool {
   }
 
   bool is_seen(Index cell) const {
-    return last_.window.adaptive || last_.window.kernel >= last_.window.stride || last_.window.outputs_seeing(cell).count > 0;
+    return last_.window.adaptive || last_.window.kernel >= last_.window.stride ||
+           last_.window.outputs_seeing(cell).count > 0;
   }
 
   // ---- sums ----
@@ -220,7 +225,8 @@ class AnalyticPool {
     const N* x = load_in(at, spare());
     // A copy of its own: the numbers written could be its members, as far as a compiler knows.
     const Powers powers = powers_;
-    transform(real_pixels_ * inner_, real_part(to), [d, powers](V v) HWY_ATTR { return powers.power(d, v); }, x);
+    transform(
+        real_pixels_ * inner_, real_part(to), [d, powers](V v) HWY_ATTR { return powers.power(d, v); }, x);
     pad(to);
     used_ = free_row;
   }
@@ -296,7 +302,8 @@ class AnalyticPool {
   }
   template <class... In>
   static HWY_NOINLINE void add_rows(Index length, N* to, const In*... in) {
-    transform(length, to, [](auto... v) HWY_ATTR { return (v + ...); }, in...);
+    transform(
+        length, to, [](auto... v) HWY_ATTR { return (v + ...); }, in...);
   }
 
   /// The sums over all windows of output row j of the block.
@@ -307,7 +314,8 @@ class AnalyticPool {
     const auto cell = [&](Index r) { return taps.first + r * taps.step; };
     N* columns = columns_;
     if (blocks_.kept_rows == 0)
-      sum_rows(taps.count, columns, [&](Index r, N* row) { return make_row(outer_axes_ - 1, at_cell(cell(r)), row, make); });
+      sum_rows(taps.count, columns,
+               [&](Index r, N* row) { return make_row(outer_axes_ - 1, at_cell(cell(r)), row, make); });
     else
       sum_rows(taps.count, columns, [&](Index r, N*) { return kept(cell(r)); });
     sum_along(columns, sums);
@@ -367,8 +375,8 @@ class AnalyticPool {
     return total;
   }
 
-  /// Calls f(output, zeros, is single) for the outputs of row j that may have padded taps, or a single one. The number of
-  /// zeros is not a product over the axes: it is all taps that count, without the real ones.
+  /// Calls f(output, zeros, is single) for the outputs of row j that may have padded taps, or a single one. The number
+  /// of zeros is not a product over the axes: it is all taps that count, without the real ones.
   template <class F>
   void for_each_padded(Index j, const F& f) const {
     if (!powers_.adds_zeros && Powers::single_taps_are_exact) return;
@@ -422,7 +430,8 @@ class AnalyticPool {
     const D d;
     const hn::RebindToUnsigned<D> du;
     constexpr int bias = std::numeric_limits<N>::max_exponent - 1;
-    const V shifter = hn::Set(d, N(1.5) * MathTable<N>::two_to_the_fraction_bits + N(bias)), least = hn::Set(d, N(1 - bias));
+    const V shifter = hn::Set(d, N(1.5) * MathTable<N>::two_to_the_fraction_bits + N(bias)),
+            least = hn::Set(d, N(1 - bias));
     const auto power_of_two = [&](V exponent) HWY_ATTR {
       const V shifted = hn::Max(exponent, least) + shifter;
       return hn::BitCast(d, hn::ShiftLeft<std::numeric_limits<N>::digits - 1>(hn::BitCast(du, shifted)));
@@ -499,7 +508,8 @@ class AnalyticPool {
     for (Index j = 0; j < count_; ++j) {
       const Taps taps = last_.window.taps(first_ + j);
       copy_split(kept_split(taps.first), columns);
-      for (Index r = 1; r < taps.count; ++r) add_split(pixels_ * inner_, columns, kept_split(taps.first + r * taps.step));
+      for (Index r = 1; r < taps.count; ++r)
+        add_split(pixels_ * inner_, columns, kept_split(taps.first + r * taps.step));
       const SplitRow first = tap_of(columns, 0, sums);
       if (first.fraction != sums.fraction) copy_outputs(first, sums);
       for (Index tap = 1; tap < axis_.kernel; ++tap) add_split(outputs(), sums, tap_of(columns, tap, other));
@@ -533,7 +543,8 @@ class AnalyticPool {
     const D d;
     const Powers powers = powers_;
     const N *fraction = sums.fraction, *exponent = sums.exponent;
-    transform(outputs(), out, [d, powers](V f, V e) HWY_ATTR { return powers.split_value(d, f, e); }, fraction, exponent);
+    transform(
+        outputs(), out, [d, powers](V f, V e) HWY_ATTR { return powers.split_value(d, f, e); }, fraction, exponent);
   }
 
   // ---- results ----
@@ -561,7 +572,10 @@ class AnalyticPool {
                 [&](N* out) { all_usable = finish_values(row_at(sums_, j), out); });
       if (all_usable) continue;
       if constexpr (Powers::has_split_powers)
-        if (can_split()) return write_split_values();
+        if (can_split()) {
+          is_wide_ = true;  // the next blocks are likely to be, too
+          return write_split_values();
+        }
       values_by_spec(j);
     }
   }
@@ -661,8 +675,8 @@ class AnalyticPool {
     const Powers powers = powers_;
     N* sums = row_at(sums_, j);
     const Index offset = cursor_->offset().tangent_out + j * last_.stride.tangent_out;
-    const N* gy = load(job_.tangent_out, offset, rows_.horizontal.stride.tangent_out, rows_.inner.stride.tangent_out, begin_,
-                       end_ - begin_, spare());
+    const N* gy = load(job_.tangent_out, offset, rows_.horizontal.stride.tangent_out, rows_.inner.stride.tangent_out,
+                       begin_, end_ - begin_, spare());
     N* shares = spare();
     auto usable = hn::MaskFromVec(hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), hwy::MakeUnsigned<N>(-1))));
     transform(
@@ -847,13 +861,14 @@ class AnalyticPool {
   RowCursor start_{along_, 0};
   int used_ = 0, depth_ = 0;
   N zero_power_ = 0;
+  bool is_wide_ = false;  ///< a block had numbers whose powers leave the range
 
   // The block at hand.
   const RowCursor* cursor_ = nullptr;
-  Index first_ = 0, count_ = 0;            // output rows
-  Index begin_ = 0, end_ = 0;              // outputs
-  Index first_cell_ = 0, last_cell_ = 0;   // input rows, on the last vertical axis
-  Index first_column_ = 0, pixels_ = 0;    // columns with padding, and
+  Index first_ = 0, count_ = 0;              // output rows
+  Index begin_ = 0, end_ = 0;                // outputs
+  Index first_cell_ = 0, last_cell_ = 0;     // input rows, on the last vertical axis
+  Index first_column_ = 0, pixels_ = 0;      // columns with padding, and
   Index real_column_ = 0, real_pixels_ = 0;  // those of the input
 };
 

@@ -41,7 +41,8 @@ inline AnalyticBlocks analytic_blocks(const Rows& rows) {
   return blocks;
 }
 
-/// The kept rows twice, with exponents of their own, the sums of all output rows, spare rows, and what the pass along a row needs.
+/// The kept rows twice, with exponents of their own, the sums of all output rows, spare rows, and what the pass along a
+/// row needs.
 inline std::size_t analytic_scratch_bytes(const Rows& rows) {
   const AnalyticBlocks blocks = analytic_blocks(rows);
   const auto count = static_cast<std::size_t>(2 * blocks.kept_rows + blocks.rows + blocks.spare_rows);

@@ -118,10 +118,10 @@ void add_to_table(std::vector<KernelTable>& tables, Getter& compiled, const Fami
 
 /// Defines `add`, which enters the family that `getter` returns, into `member` of every table. For the part of a file
 /// that is compiled once, inside namespace ndpool.
-#define NDPOOL_EXPORT_KERNELS(getter, add, member)             \
-  HWY_EXPORT(getter);                                          \
-  void add(std::vector<KernelTable>& tables) {                 \
-    for (const auto& compiled : HWY_DISPATCH_TABLE(getter))    \
+#define NDPOOL_EXPORT_KERNELS(getter, add, member)                      \
+  HWY_EXPORT(getter);                                                   \
+  void add(std::vector<KernelTable>& tables) {                          \
+    for (const auto& compiled : HWY_DISPATCH_TABLE(getter))             \
       if (compiled != nullptr) add_to_table(tables, *compiled, member); \
   }
 
