@@ -34,8 +34,8 @@ struct Case {
   Geometry geometry;
 };
 
-/// Lines of the sweep that have kernels, with a p that floats can hold: all but those with p = infinity, and with windows
-/// that hold no cell.
+/// Lines of the sweep that have kernels, with a p that floats can hold: all but those with p = infinity, and with
+/// windows that hold no cell.
 bool has_kernels(const std::string& line) {
   if (!is_transcendental(line) || line.find("p=inf") != std::string::npos) return false;
   const Problem problem = parse_problem(line);
@@ -93,7 +93,8 @@ struct Worst {
 template <class T>
 bool same_special(T value, Exact expected) {
   if (std::isnan(expected)) return std::isnan(value);
-  const auto almost_infinite = static_cast<Exact>(std::numeric_limits<T>::max() * (1 - 4 * std::numeric_limits<T>::epsilon()));
+  const auto almost_infinite =
+      static_cast<Exact>(std::numeric_limits<T>::max() * (1 - 4 * std::numeric_limits<T>::epsilon()));
   return std::isinf(value) && std::abs(expected) >= almost_infinite && std::signbit(value) == std::signbit(expected);
 }
 
@@ -107,9 +108,8 @@ void check_values(const Case& problem, const Array<T>& x, Worst& worst) {
     const Seen seen = seen_by(problem, exact_x, output);
     const Exact spread = std::log(static_cast<Exact>(seen.count)) / std::abs(static_cast<Exact>(problem.parameter));
     const Exact shift = problem.parameter < 0 ? seen.lowest : seen.highest;
-    const Exact unit = problem.is_lp
-                           ? last_place<T>(expected[i]) * std::max<Exact>(1, spread)
-                           : last_place<T>(std::max({std::abs(expected[i]), std::abs(shift), spread}));
+    const Exact unit = problem.is_lp ? last_place<T>(expected[i]) * std::max<Exact>(1, spread)
+                                     : last_place<T>(std::max({std::abs(expected[i]), std::abs(shift), spread}));
     if (!same_special(y[i], expected[i])) {
       const Exact error = std::abs(static_cast<Exact>(y[i]) - expected[i]) / unit;
       ASSERT_LE(error, 4) << "output " << i << ": " << y[i] << " instead of " << expected[i];
@@ -136,8 +136,9 @@ void check_derivatives(const Case& problem, const Array<T>& x, const Array<T>& d
   const Pool pool = problem.problem.pool, by_spec = pool.by_spec();
   const Array<Exact> exact_x = exact(x), same_signs = problem.is_lp ? magnitudes(exact_x) : exact_x;
   const Exact bound = derivative_bound(problem, exact_x) * std::numeric_limits<T>::epsilon();
-  const auto check = [&](const char* name, const Array<T>& found, const Array<Exact>& expected, const Array<Exact>& size,
-                         const Array<T>& tangents, Exact& most) {
+  const auto check = [&](const char* name, const Array<T>& found, const Array<T>& same_type,
+                         const Array<Exact>& expected, const Array<Exact>& size, const Array<T>& tangents,
+                         Exact& most) {
     // A weight below the normal range may count as 0; in Lp already if it is below the root of that, since its power is
     // relative to the largest number of a block.
     Exact largest = 1;
@@ -147,6 +148,8 @@ void check_derivatives(const Case& problem, const Array<T>& x, const Array<T>& d
     const Exact lost = (problem.is_lp ? std::sqrt(smallest) : smallest) * largest * taps;
     for (Index i = 0; i < found.size(); ++i) {
       if (same_special(found[i], expected[i])) continue;
+      // A tap of weight 0 takes no part in a window that is NaN, and T has more weights that are 0.
+      if (std::isnan(expected[i]) && !std::isnan(same_type[i])) continue;
       const Exact unit = bound * size[i] + lost;
       const Exact error = std::abs(static_cast<Exact>(found[i]) - expected[i]) / unit;
       ASSERT_LE(error, 1) << name << " " << i << ": " << found[i] << " instead of " << expected[i];
@@ -154,10 +157,10 @@ void check_derivatives(const Case& problem, const Array<T>& x, const Array<T>& d
     }
   };
   const Array<Exact> exact_dx = exact(dx), exact_gy = exact(gy);
-  check("jvp", jvp(pool, x, dx), jvp(by_spec, exact_x, exact_dx), jvp(by_spec, same_signs, magnitudes(exact_dx)), dx,
-        worst.jvp);
-  check("vjp", vjp(pool, x, gy), vjp(by_spec, exact_x, exact_gy), vjp(by_spec, same_signs, magnitudes(exact_gy)), gy,
-        worst.vjp);
+  check("jvp", jvp(pool, x, dx), jvp(by_spec, x, dx), jvp(by_spec, exact_x, exact_dx),
+        jvp(by_spec, same_signs, magnitudes(exact_dx)), dx, worst.jvp);
+  check("vjp", vjp(pool, x, gy), vjp(by_spec, x, gy), vjp(by_spec, exact_x, exact_gy),
+        vjp(by_spec, same_signs, magnitudes(exact_gy)), gy, worst.vjp);
 }
 
 template <class T>
@@ -259,7 +262,9 @@ std::vector<std::pair<const char*, std::function<Array<T>(const Shape&, std::mt1
   const auto normal = [](double scale, double offset) {
     return [=](const Shape& shape, std::mt19937_64& random) { return normal_numbers<T>(shape, random, scale, offset); };
   };
-  const auto constant = [](T value) { return [=](const Shape& shape, std::mt19937_64&) { return Array<T>(shape, value); }; };
+  const auto constant = [](T value) {
+    return [=](const Shape& shape, std::mt19937_64&) { return Array<T>(shape, value); };
+  };
   return {
       {"wide", normal(30, 0)},
       {"far", normal(1, 1000)},
@@ -295,7 +300,8 @@ TYPED_TEST(AnalyticKernel, KeepsTheBoundsOnHostileNumbers) {
         for (const TypeParam& value : x) is_finite = is_finite && std::isfinite(value);
         // The derivatives of Lp at infinity are not specified, and below the normal range there are no digits to keep.
         const std::string data = name;
-        if (problem.is_lp && (!is_finite || data == "denormal" || data == "huge and tiny" || data == "largest")) continue;
+        if (problem.is_lp && (!is_finite || data == "denormal" || data == "huge and tiny" || data == "largest"))
+          continue;
         check_derivatives(problem, x, normal_numbers<TypeParam>(shape, random),
                           normal_numbers<TypeParam>(problem.problem.pool.output_shape(shape), random), this->worst_);
         if (::testing::Test::HasFailure()) return;
@@ -306,7 +312,9 @@ TYPED_TEST(AnalyticKernel, KeepsTheBoundsOnHostileNumbers) {
 TYPED_TEST(AnalyticKernel, TangentsOfAnySizeKeepTheirDigits) {
   on_every_target([&] {
     for (const std::string& line : hostile_problems())
-      for (const double size : line.find("kernel=3,3") == std::string::npos ? std::vector<double>{1e-25} : std::vector<double>{1e-36, 1e-25, 1e25, 1e30}) {
+      for (const double size : line.find("kernel=3,3") == std::string::npos
+                                   ? std::vector<double>{1e-25}
+                                   : std::vector<double>{1e-36, 1e-25, 1e25, 1e30}) {
         SCOPED_TRACE("size " + std::to_string(size) + ", problem: " + line);
         std::mt19937_64 random(seed());
         const Case problem(line);
@@ -315,7 +323,8 @@ TYPED_TEST(AnalyticKernel, TangentsOfAnySizeKeepTheirDigits) {
         for (TypeParam& value : dx)
           if (random() % 4 == 0) value = TypeParam(0);
         check_derivatives(problem, normal_numbers<TypeParam>(shape, random, 8), dx,
-                          normal_numbers<TypeParam>(problem.problem.pool.output_shape(shape), random, size), this->worst_);
+                          normal_numbers<TypeParam>(problem.problem.pool.output_shape(shape), random, size),
+                          this->worst_);
         if (::testing::Test::HasFailure()) return;
       }
   });

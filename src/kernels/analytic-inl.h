@@ -67,11 +67,31 @@ class SmoothMaxPowers {
 
   HWY_INLINE V power(D d, V x) const { return derivatives_ ? exp_of<true>(d, x) : exp_of<false>(d, x); }
   HWY_INLINE V slope(D d, V x) const { return power(d, x); }
-  HWY_INLINE V value(D d, V sum) const { return hn::Div(Log(d, sum), hn::Set(d, beta_)); }
+  HWY_INLINE V value(D d, V sum) const { return hn::Mul(Log(d, sum), hn::Set(d, 1 / beta_)); }
   HWY_INLINE V factor(D d, V sum) const { return hn::Div(hn::Set(d, N(1)), sum); }
   HWY_INLINE M is_usable(D d, V sum) const {
     return hn::And(hn::Ge(sum, hn::Set(d, lowest_sum_)), hn::Le(sum, hn::Set(d, highest_sum_)));
   }
+  /// exp(beta x) as a fraction near 1 and an exponent of two, for numbers whose powers leave the range.
+  HWY_INLINE V split_power(D d, V x, V& exponent) const {
+    using Table = MathTable<N>;
+    const Split<V> t = TwoProduct(d, x, hn::Set(d, beta_));
+    const V shifter = hn::Set(d, N(1.5) * Table::two_to_the_fraction_bits);
+    const auto is_fit = hn::Le(hn::Abs(t.hi), hn::Set(d, most_exponents * N(0.69)));
+    const V n = hn::MulAdd(t.hi, hn::Set(d, Table::log2_e), shifter) - shifter;
+    const V high = hn::NegMulAdd(n, hn::Set(d, ln2(1)), hn::NegMulAdd(n, hn::Set(d, ln2(0)), t.hi));
+    const V r = high + hn::NegMulAdd(n, hn::Set(d, ln2(2)), t.lo);
+    exponent = hn::IfThenElseZero(is_fit, n);
+    return hn::IfThenElse(is_fit, Polynomial(d, r, Table::exp), hn::Set(d, std::numeric_limits<N>::quiet_NaN()));
+  }
+  /// The value of a sum that is fraction * 2^exponent.
+  HWY_INLINE V split_value(D d, V fraction, V exponent) const {
+    const V low = hn::MulAdd(exponent, hn::Set(d, ln2(2)), Log(d, fraction));
+    const V log = hn::MulAdd(exponent, hn::Set(d, ln2(0)), hn::MulAdd(exponent, hn::Set(d, ln2(1)), low));
+    return hn::Mul(log, hn::Set(d, 1 / beta_));
+  }
+  static constexpr bool has_split_powers = true;
+
   /// The logarithm of a single power is not the number again, as it has to be.
   static constexpr bool single_taps_are_exact = false;
 
@@ -101,6 +121,14 @@ class SmoothMaxPowers {
     const V e = hn::BitCast(d, fraction + hn::ShiftLeft<fraction_bits>(hn::BitCast(du, exponent)));
     const V nan = hn::Set(d, std::numeric_limits<N>::quiet_NaN());
     return hn::IfThenElse(hn::Le(hn::Abs(t.hi), hn::Set(d, limit_)), e, nan);
+  }
+
+  /// log(2) in three parts, two of which are so short that their products with the exponents are exact.
+  static constexpr N most_exponents = sizeof(N) == 4 ? N(0x1p13) : N(0x1p20);
+  static constexpr N ln2(int part) {
+    constexpr N parts[2][3] = {{N(0x1.62cp-1), N(0x1.214p-12), N(0x1.fbe8e8p-23)},
+                               {N(0x1.62e42feep-1), N(0x1.a39ef356p-33), N(0x1.93c7673007e5fp-65)}};
+    return parts[sizeof(N) == 4 ? 0 : 1][part];
   }
 
   N beta_, shift_ = 0, limit_, lowest_sum_, highest_sum_;
@@ -159,7 +187,7 @@ class LpPowers {
     const M has_room = hn::And(hn::Ge(sum, hn::Set(d, lowest_sum_)), hn::Le(sum, hn::Set(d, highest_sum_)));
     return hn::Or(has_room, hn::Eq(sum, hn::Zero(d)));
   }
-  static constexpr bool single_taps_are_exact = true;
+  static constexpr bool single_taps_are_exact = true, has_split_powers = false;
 
   Reducer reducer;
   static constexpr bool adds_zeros = false;

@@ -46,6 +46,7 @@ class AnalyticPool {
         axis_(job.rows.horizontal.window),
         inner_(job.rows.inner.extent),
         blocks_(analytic_blocks(job.rows)),
+        pitch_(blocks_.row_bytes * sizeof(N) / 8 / 64 * 64 + 64),
         powers_(job.choice, job.use != AnalyticUse::values, job.rows.tap_count),
         full_(axis_.adaptive ? Range{0, 0} : axis_.full_outputs()) {
     outer_axes_ = std::max(0, rows_.vertical_count - 1);
@@ -60,6 +61,7 @@ class AnalyticPool {
       return start;
     };
     kept_ = take(blocks_.kept_rows);
+    exponents_ = take(blocks_.kept_rows);
     sums_ = take(blocks_.rows);
     spare_ = take(blocks_.spare_rows);
     columns_ = spare();
@@ -89,7 +91,7 @@ class AnalyticPool {
 
  private:
   N* row_at(char* rows, Index number) const {
-    return reinterpret_cast<N*>(rows + static_cast<std::size_t>(number) * blocks_.row_bytes);
+    return reinterpret_cast<N*>(rows + static_cast<std::size_t>(number) * pitch_);
   }
   N* spare() { return row_at(spare_, used_++); }
 
@@ -97,6 +99,8 @@ class AnalyticPool {
 
   void run_block() {
     find_cells();
+    if constexpr (Powers::has_split_powers)
+      if (is_wide_ && can_split()) return write_split_values();
     if (powers_.needs_range()) powers_.set_range(find_range());
     const auto power = [this](N* to, const Strides& at) { raise_row(to, at); };
     zero_power_ = powers_.zero_power();
@@ -117,7 +121,8 @@ class AnalyticPool {
     const Taps first = last_.window.taps(first_), last = last_.window.taps(first_ + count_ - 1);
     first_cell_ = first.first;
     last_cell_ = last.first + (last.count - 1) * last.step + 1;
-    if (!last_.window.adaptive)  // inner windows may start on an earlier tap than the first, which has padding before it
+    if (!last_.window
+             .adaptive)  // inner windows may start on an earlier tap than the first, which has padding before it
       for (Index j = 1; j < count_; ++j) {
         const Taps taps = last_.window.taps(first_ + j);
         first_cell_ = std::min(first_cell_, taps.first);
@@ -144,7 +149,8 @@ class AnalyticPool {
     if (axis < 0) return f(at);
     const PooledAxis& outer = rows_.vertical[axis];
     const Taps taps = outer.window.taps(cursor_->vertical_position(axis));
-    for (Index r = 0; r < taps.count; ++r) for_each_outer_row(axis - 1, moved(at, outer, taps.first + r * taps.step), f);
+    for (Index r = 0; r < taps.count; ++r)
+      for_each_outer_row(axis - 1, moved(at, outer, taps.first + r * taps.step), f);
   }
   static Strides moved(Strides at, const PooledAxis& axis, Index cell) {
     at.in += cell * axis.stride.in;
@@ -200,7 +206,8 @@ class AnalyticPool {
   }
 
   bool is_seen(Index cell) const {
-    return last_.window.adaptive || last_.window.kernel >= last_.window.stride || last_.window.outputs_seeing(cell).count > 0;
+    return last_.window.adaptive || last_.window.kernel >= last_.window.stride ||
+           last_.window.outputs_seeing(cell).count > 0;
   }
 
   // ---- sums ----
@@ -218,7 +225,8 @@ class AnalyticPool {
     const N* x = load_in(at, spare());
     // A copy of its own: the numbers written could be its members, as far as a compiler knows.
     const Powers powers = powers_;
-    transform(real_pixels_ * inner_, real_part(to), [d, powers](V v) HWY_ATTR { return powers.power(d, v); }, x);
+    transform(
+        real_pixels_ * inner_, real_part(to), [d, powers](V v) HWY_ATTR { return powers.power(d, v); }, x);
     pad(to);
     used_ = free_row;
   }
@@ -294,7 +302,8 @@ class AnalyticPool {
   }
   template <class... In>
   static HWY_NOINLINE void add_rows(Index length, N* to, const In*... in) {
-    transform(length, to, [](auto... v) HWY_ATTR { return (v + ...); }, in...);
+    transform(
+        length, to, [](auto... v) HWY_ATTR { return (v + ...); }, in...);
   }
 
   /// The sums over all windows of output row j of the block.
@@ -305,7 +314,8 @@ class AnalyticPool {
     const auto cell = [&](Index r) { return taps.first + r * taps.step; };
     N* columns = columns_;
     if (blocks_.kept_rows == 0)
-      sum_rows(taps.count, columns, [&](Index r, N* row) { return make_row(outer_axes_ - 1, at_cell(cell(r)), row, make); });
+      sum_rows(taps.count, columns,
+               [&](Index r, N* row) { return make_row(outer_axes_ - 1, at_cell(cell(r)), row, make); });
     else
       sum_rows(taps.count, columns, [&](Index r, N*) { return kept(cell(r)); });
     sum_along(columns, sums);
@@ -365,9 +375,10 @@ class AnalyticPool {
     return total;
   }
 
-  /// The padded taps of output row j. Their number is not a product over the axes: all that count, without the real ones.
-  /// Windows of one tap, which must give that tap's number, are marked as not usable.
-  void add_zeros(Index j) {
+  /// Calls f(output, zeros, is single) for the outputs of row j that may have padded taps, or a single one. The number
+  /// of zeros is not a product over the axes: it is all taps that count, without the real ones.
+  template <class F>
+  void for_each_padded(Index j, const F& f) const {
     if (!powers_.adds_zeros && Powers::single_taps_are_exact) return;
     TapCounts vertical;
     bool is_full = true;
@@ -379,7 +390,7 @@ class AnalyticPool {
     count(last_.window.taps(first_ + j));
     for (int v = 0; v < outer_axes_; ++v) count(rows_.vertical[v].window.taps(cursor_->vertical_position(v)));
     if (axis_.adaptive && vertical.counted == vertical.real && vertical.real > 1) return;
-    N* sums = row_at(sums_, j);
+    if (!powers_.adds_zeros && vertical.real > 1) return;
     const bool skips_full = is_full && !axis_.adaptive && vertical.real * axis_.kernel > 1;
     for (Index output = begin_; output < end_; ++output) {
       if (skips_full && output >= full_.begin && output < full_.end) {
@@ -389,17 +400,154 @@ class AnalyticPool {
       const Taps taps = axis_.taps(output);
       const Index real = vertical.real * taps.count;
       const Index zeros = powers_.adds_zeros ? vertical.counted * (taps.count + taps.padded) - real : 0;
-      N* sum = sums + (output - begin_) * inner_;
-      for (Index lane = 0; lane < inner_; ++lane) {
-        if (zeros > 0) sum[lane] += static_cast<N>(zeros) * zero_power_;
-        if (!Powers::single_taps_are_exact && real + zeros == 1) sum[lane] = std::numeric_limits<N>::quiet_NaN();
-      }
+      f(output, zeros, real + zeros == 1);
     }
   }
 
-  // ---- results ----
+  /// Adds the padded taps. Windows of one tap, which must give that tap's number, are marked as not usable.
+  void add_zeros(Index j) {
+    N* sums = row_at(sums_, j);
+    for_each_padded(j, [&](Index output, Index zeros, bool is_single) {
+      N* sum = sums + (output - begin_) * inner_;
+      for (Index lane = 0; lane < inner_; ++lane) {
+        if (zeros > 0) sum[lane] += static_cast<N>(zeros) * zero_power_;
+        if (!Powers::single_taps_are_exact && is_single) sum[lane] = std::numeric_limits<N>::quiet_NaN();
+      }
+    });
+  }
 
-  Index row_offset(Index base, Index j, Index stride) const { return base + j * stride; }
+  // ---- sums of powers with exponents of their own ----
+
+  /// A row of numbers fraction * 2^exponent.
+  struct SplitRow {
+    N* fraction;
+    N* exponent;
+  };
+  static constexpr N no_exponent = sizeof(N) == 4 ? N(-0x1p20) : N(-0x1p40);  ///< of a zero
+
+  /// to += from. Rows have room for whole vectors.
+  static HWY_NOINLINE void add_split(Index count, const SplitRow& to, const SplitRow& from) {
+    const D d;
+    const hn::RebindToUnsigned<D> du;
+    constexpr int bias = std::numeric_limits<N>::max_exponent - 1;
+    const V shifter = hn::Set(d, N(1.5) * MathTable<N>::two_to_the_fraction_bits + N(bias)),
+            least = hn::Set(d, N(1 - bias));
+    const auto power_of_two = [&](V exponent) HWY_ATTR {
+      const V shifted = hn::Max(exponent, least) + shifter;
+      return hn::BitCast(d, hn::ShiftLeft<std::numeric_limits<N>::digits - 1>(hn::BitCast(du, shifted)));
+    };
+    for (Index i = 0; i < count; i += static_cast<Index>(hn::Lanes(d))) {
+      const V a = hn::LoadU(d, to.exponent + i), b = hn::LoadU(d, from.exponent + i), both = hn::Max(a, b);
+      const V earlier = hn::Mul(hn::LoadU(d, to.fraction + i), power_of_two(a - both));
+      hn::StoreU(hn::MulAdd(hn::LoadU(d, from.fraction + i), power_of_two(b - both), earlier), d, to.fraction + i);
+      hn::StoreU(both, d, to.exponent + i);
+    }
+  }
+
+  HWY_NOINLINE void split_row(const SplitRow& to, const Strides& at) {
+    const D d;
+    const int free_row = used_;
+    const N* x = load_in(at, spare());
+    const Powers powers = powers_;
+    N* exponents = real_part(to.exponent);
+    Index i = 0;
+    transform(
+        real_pixels_ * inner_, real_part(to.fraction),
+        [&i, d, powers, exponents](V v) HWY_ATTR {
+          V exponent;
+          const V fraction = powers.split_power(d, v, exponent);
+          hn::StoreU(exponent, d, exponents + i);
+          i += static_cast<Index>(hn::Lanes(d));
+          return fraction;
+        },
+        x);
+    pad(to.fraction);
+    std::fill(to.exponent, exponents, no_exponent);
+    std::fill(exponents + real_pixels_ * inner_, to.exponent + pixels_ * inner_, no_exponent);
+    used_ = free_row;
+  }
+
+  SplitRow spare_split() {
+    N* fraction = spare();
+    return {fraction, spare()};
+  }
+  void copy_split(const SplitRow& from, const SplitRow& to) const {
+    std::copy(from.fraction, from.fraction + pixels_ * inner_, to.fraction);
+    std::copy(from.exponent, from.exponent + pixels_ * inner_, to.exponent);
+  }
+  SplitRow kept_split(Index cell) { return {kept(cell), row_at(exponents_, cell - first_cell_)}; }
+
+  /// One tap of all outputs of a row: in place if neighbours are neighbours there, too.
+  SplitRow tap_of(const SplitRow& columns, Index tap, const SplitRow& copy) const {
+    const Index shift = tap * axis_.dilation * inner_;
+    const SplitRow from = {columns.fraction + shift, columns.exponent + shift};
+    if (axis_.stride == 1) return from;
+    for (Index output = 0; output < end_ - begin_; ++output)
+      for (Index lane = 0; lane < inner_; ++lane) {
+        copy.fraction[output * inner_ + lane] = from.fraction[output * axis_.stride * inner_ + lane];
+        copy.exponent[output * inner_ + lane] = from.exponent[output * axis_.stride * inner_ + lane];
+      }
+    return copy;
+  }
+
+  bool can_split() const { return Powers::has_split_powers && blocks_.kept_rows > 0 && !axis_.adaptive; }
+
+  /// All values of the block once more, for numbers of any range. Its sums become fractions.
+  void write_split_values() {
+    const int free_row = used_;
+    const SplitRow columns = spare_split(), sums = spare_split(), other = spare_split();
+    for (Index cell = first_cell_; cell < last_cell_; ++cell) {
+      if (!is_seen(cell)) continue;
+      bool is_first = true;
+      for_each_outer_row(outer_axes_ - 1, at_cell(cell), [&](const Strides& at) {
+        split_row(is_first ? kept_split(cell) : other, at);
+        if (!is_first) add_split(pixels_ * inner_, kept_split(cell), other);
+        is_first = false;
+      });
+    }
+    for (Index j = 0; j < count_; ++j) {
+      const Taps taps = last_.window.taps(first_ + j);
+      copy_split(kept_split(taps.first), columns);
+      for (Index r = 1; r < taps.count; ++r)
+        add_split(pixels_ * inner_, columns, kept_split(taps.first + r * taps.step));
+      const SplitRow first = tap_of(columns, 0, sums);
+      if (first.fraction != sums.fraction) copy_outputs(first, sums);
+      for (Index tap = 1; tap < axis_.kernel; ++tap) add_split(outputs(), sums, tap_of(columns, tap, other));
+      add_split_zeros(j, sums, other);
+      std::copy(sums.fraction, sums.fraction + outputs(), row_at(sums_, j));
+      write_row(job_.out, cursor_->offset().out + j * last_.stride.out, rows_.horizontal.stride.out,
+                rows_.inner.stride.out, [&](N* out) { finish_split_values(sums, out); });
+      values_by_spec(j);
+    }
+    used_ = free_row;
+  }
+  void copy_outputs(const SplitRow& from, const SplitRow& to) const {
+    std::copy(from.fraction, from.fraction + outputs(), to.fraction);
+    std::copy(from.exponent, from.exponent + outputs(), to.exponent);
+  }
+  void add_split_zeros(Index j, const SplitRow& sums, const SplitRow& zeros_row) {
+    std::fill(zeros_row.fraction, zeros_row.fraction + outputs(), N(0));
+    std::fill(zeros_row.exponent, zeros_row.exponent + outputs(), no_exponent);
+    bool has_any = false;
+    for_each_padded(j, [&](Index output, Index zeros, bool is_single) {
+      const Index at = (output - begin_) * inner_;
+      has_any = has_any || zeros > 0 || is_single;
+      for (Index i = at; i < at + inner_; ++i) {
+        zeros_row.fraction[i] = is_single ? std::numeric_limits<N>::quiet_NaN() : static_cast<N>(zeros);
+        zeros_row.exponent[i] = zeros > 0 ? N(0) : no_exponent;
+      }
+    });
+    if (has_any) add_split(outputs(), sums, zeros_row);
+  }
+  HWY_NOINLINE void finish_split_values(const SplitRow& sums, N* out) const {
+    const D d;
+    const Powers powers = powers_;
+    const N *fraction = sums.fraction, *exponent = sums.exponent;
+    transform(
+        outputs(), out, [d, powers](V f, V e) HWY_ATTR { return powers.split_value(d, f, e); }, fraction, exponent);
+  }
+
+  // ---- results ----
 
   /// Calls finish(out) for a row of results, packed, and brings it into output row j of an array.
   template <class Finish>
@@ -423,11 +571,21 @@ class AnalyticPool {
       write_row(job_.out, offset, rows_.horizontal.stride.out, rows_.inner.stride.out,
                 [&](N* out) { all_usable = finish_values(row_at(sums_, j), out); });
       if (all_usable) continue;
-      for_each_unusable(row_at(sums_, j), [&](Index output, Index lane) {
-        T* to = static_cast<T*>(job_.out) + offset + output * rows_.horizontal.stride.out + lane * rows_.inner.stride.out;
-        *to = powers_.reducer.value(summarise(j, output, lane));
-      });
+      if constexpr (Powers::has_split_powers)
+        if (can_split()) {
+          is_wide_ = true;  // the next blocks are likely to be, too
+          return write_split_values();
+        }
+      values_by_spec(j);
     }
+  }
+
+  void values_by_spec(Index j) {
+    const Index offset = cursor_->offset().out + j * last_.stride.out;
+    for_each_unusable(row_at(sums_, j), [&](Index output, Index lane) {
+      T* to = static_cast<T*>(job_.out) + offset + output * rows_.horizontal.stride.out + lane * rows_.inner.stride.out;
+      *to = powers_.reducer.value(summarise(j, output, lane));
+    });
   }
 
   HWY_NOINLINE bool finish_values(const N* sums, N* out) {
@@ -517,8 +675,8 @@ class AnalyticPool {
     const Powers powers = powers_;
     N* sums = row_at(sums_, j);
     const Index offset = cursor_->offset().tangent_out + j * last_.stride.tangent_out;
-    const N* gy = load(job_.tangent_out, offset, rows_.horizontal.stride.tangent_out, rows_.inner.stride.tangent_out, begin_,
-                       end_ - begin_, spare());
+    const N* gy = load(job_.tangent_out, offset, rows_.horizontal.stride.tangent_out, rows_.inner.stride.tangent_out,
+                       begin_, end_ - begin_, spare());
     N* shares = spare();
     auto usable = hn::MaskFromVec(hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), hwy::MakeUnsigned<N>(-1))));
     transform(
@@ -614,13 +772,6 @@ class AnalyticPool {
       }
   }
 
-  /// A window: its taps on all vertical axes and along the row.
-  struct WindowTaps {
-    Taps outer[max_rank];
-    Taps last, along;
-    Index offset, tangent_offset;
-  };
-
   using State = typename Powers::Reducer::State;
   using Summary = typename Powers::Reducer::Summary;
 
@@ -698,24 +849,26 @@ class AnalyticPool {
   const Axis& axis_;
   const Index inner_;
   const AnalyticBlocks blocks_;
+  const std::size_t pitch_;  ///< bytes from row to row: the blocks have room for the longest numbers
   Powers powers_;
   const Range full_;  ///< outputs of a row without padding
   PooledAxis last_;   ///< the last vertical axis, or one of a single cell
   int outer_axes_;    ///< vertical axes before it
   Rows along_;        ///< the columns of a strip as an input of their own
-  char *kept_, *sums_, *spare_, *along_scratch_;
+  char *kept_, *exponents_, *sums_, *spare_, *along_scratch_;
   N* columns_;  ///< what is folded along: the sum over the vertical taps
-  std::optional<RowFold<N, N, Combiner<Combine::sum, Nan::propagate, N>>> fold_;
+  std::optional<RowFold<Reduction<N, Combine::sum, Nan::propagate>>> fold_;
   RowCursor start_{along_, 0};
   int used_ = 0, depth_ = 0;
   N zero_power_ = 0;
+  bool is_wide_ = false;  ///< a block had numbers whose powers leave the range
 
   // The block at hand.
   const RowCursor* cursor_ = nullptr;
-  Index first_ = 0, count_ = 0;            // output rows
-  Index begin_ = 0, end_ = 0;              // outputs
-  Index first_cell_ = 0, last_cell_ = 0;   // input rows, on the last vertical axis
-  Index first_column_ = 0, pixels_ = 0;    // columns with padding, and
+  Index first_ = 0, count_ = 0;              // output rows
+  Index begin_ = 0, end_ = 0;                // outputs
+  Index first_cell_ = 0, last_cell_ = 0;     // input rows, on the last vertical axis
+  Index first_column_ = 0, pixels_ = 0;      // columns with padding, and
   Index real_column_ = 0, real_pixels_ = 0;  // those of the input
 };
 

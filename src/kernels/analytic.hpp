@@ -21,14 +21,17 @@ inline AnalyticBlocks analytic_blocks(const Rows& rows) {
   blocks.strip = axis.adaptive ? axis.output : strip_outputs(rows);
   const Index pixels = axis.adaptive ? std::max(axis.input, axis.output) : axis.span(blocks.strip);
   const Index elements = std::max<Index>(1, pixels * rows.inner.extent);
-  blocks.row_bytes = (static_cast<std::size_t>(elements) * 8 + 63) / 64 * 64 + 64;
-  blocks.spare_rows = 8;
+  blocks.row_bytes = (static_cast<std::size_t>(elements) * 8 + 63) / 64 * 64 + 128;
+  blocks.spare_rows = 14;
   for (int v = 0; v < rows.vertical_count; ++v) blocks.spare_rows += tree_rows(rows.vertical[v].window.kernel) + 4;
-  if (rows.vertical_count == 0) return blocks;
+  if (rows.vertical_count == 0) {
+    blocks.kept_rows = 1;
+    return blocks;
+  }
   const Axis& vertical = rows.vertical[rows.vertical_count - 1].window;
   if (vertical.adaptive) return blocks;
   // Enough rows to make the ones that two blocks share few, yet little enough for the nearest caches.
-  constexpr Index near = 8192, far = 32768, farthest = Index{1} << 17;
+  constexpr Index near = 4096, far = 32768, farthest = Index{1} << 17;
   const Index taps = vertical.span(1);
   Index kept = std::min(std::max(near / elements, taps + 15), far / elements);
   if (kept < taps && vertical.stride < taps) kept = std::min(2 * taps, farthest / elements);
@@ -38,10 +41,11 @@ inline AnalyticBlocks analytic_blocks(const Rows& rows) {
   return blocks;
 }
 
-/// The kept rows, the sums of all output rows, spare rows, and what the pass along a row needs.
+/// The kept rows twice, with exponents of their own, the sums of all output rows, spare rows, and what the pass along a
+/// row needs.
 inline std::size_t analytic_scratch_bytes(const Rows& rows) {
   const AnalyticBlocks blocks = analytic_blocks(rows);
-  const auto count = static_cast<std::size_t>(blocks.kept_rows + blocks.rows + blocks.spare_rows);
+  const auto count = static_cast<std::size_t>(2 * blocks.kept_rows + blocks.rows + blocks.spare_rows);
   return count * blocks.row_bytes + static_cast<std::size_t>(scratch_rows(rows)) * scratch_row_bytes(rows);
 }
 
