@@ -29,17 +29,6 @@ const A* make_divisor_row(const Job& job, const RowCursor& cursor) {
   return counts;
 }
 
-/// Arrays beyond this many bytes leave the cache anyway, so their results need not pass through it.
-constexpr double streamed_bytes = 16e6;
-
-template <class T>
-bool should_stream(const Rows& rows) {
-  const double cells = static_cast<double>(rows.row_count) * static_cast<double>(rows.inner.extent);
-  double in = cells / static_cast<double>(rows.rows_per_plane) * static_cast<double>(rows.horizontal.window.input);
-  for (int v = 0; v < rows.vertical_count; ++v) in *= static_cast<double>(rows.vertical[v].window.input);
-  return (in + cells * static_cast<double>(rows.horizontal.window.output)) * sizeof(T) > streamed_bytes;
-}
-
 /// For scalars that are combined in another type, and where there are no vectors.
 struct NoFused {
   NoFused(const Job&, const void*) {}
@@ -59,7 +48,7 @@ class Fused {
     if (divides && !std::is_floating_point_v<T>) return;
     rows_ = FusedRow<D, kind>::can_make(job.rows);
     lanes_ = !rows_ && FusedLanes<D, kind>::can_make(job.rows);
-    stream_ = (rows_ || lanes_) && should_stream<T>(job.rows);
+    stream_ = (rows_ || lanes_) && leaves_cache(job.rows, sizeof(T));
     has_one_divisor_ = divides && has_one_divisor(axis_, job.choice.average);
   }
   ~Fused() {

@@ -124,9 +124,6 @@ inline std::size_t winner_rows_bytes(const Rows& rows) { return 4 * winner_strip
 inline std::size_t winners_bytes(const Rows& rows) { return winner_rows_bytes(rows) + index_scratch_bytes(rows); }
 
 /// Ties keep the rows of a fold of values, extremes, counts, and the rows of a fold of tangents.
-inline std::size_t fold_scratch_bytes(const Rows& rows) {
-  return static_cast<std::size_t>(scratch_rows(rows)) * scratch_row_bytes(rows);
-}
 inline std::size_t ties_bytes(const Rows& rows) { return 2 * fold_scratch_bytes(rows) + 2 * scratch_row_bytes(rows); }
 
 }  // namespace ndpool

@@ -213,7 +213,7 @@ class RowTies {
   const Rows& rows_;
   const Axis& axis_;
   const Index inner_;
-  RowFold<T, T, Combiner<kind, nan, T>> fold_;
+  RowFold<Reduction<T, kind, nan>> fold_;
   T *extremes_, *counts_;
   char* slots_;
   const RowCursor* cursor_ = nullptr;
