@@ -193,8 +193,8 @@ bool KernelPlan::run_winners(WinnerUse use, IndexKind kind, const void* in, void
   const bool by_ties = use != WinnerUse::indices && shares_ties(choice_);
   const WinnerKernels& family = by_ties ? *kernels().ties : *kernels().winners;
   const TangentKernel kernel = family.of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
-  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, by_ties ? ties_bytes(*rows_) : winners_bytes(*rows_), watch,
-             [&](Index begin, Index end, void* scratch) {
+  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, by_ties ? ties_bytes(*rows_) : winners_bytes(*rows_),
+             watch, [&](Index begin, Index end, void* scratch) {
                kernel({*rows_, choice_, use, kind, in, out, tangent_in, tangent_out, begin, end, scratch});
              });
 }
@@ -220,8 +220,8 @@ bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, 
     return run_winners(WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(kind_)];
   return run(rows_->rows_per_plane, winner_scratch_bytes(*rows_), watch, [&](Index begin, Index end, void* scratch) {
-    kernel({*rows_, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), begin, end,
-            scratch});
+    kernel({*rows_, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out),
+            begin, end, scratch});
   });
 }
 
@@ -240,7 +240,8 @@ bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, 
   std::atomic<bool> fine = true;
   const std::size_t bytes =
       use == IndexUse::place_vjp ? static_cast<std::size_t>(plane_cells(*rows_)) : index_scratch_bytes(*rows_);
-  run(by_rows ? 1 : rows_->rows_per_plane, bytes, {},
+  run(
+      by_rows ? 1 : rows_->rows_per_plane, bytes, {},
       [&](Index begin, Index end, void* scratch) {
         if (!kernel({*rows_, use, kind, indices, like_in, like_out, begin, end, scratch})) fine = false;
       },
@@ -252,11 +253,13 @@ bool KernelPlan::check_indices(const void* indices, IndexKind kind) const {
   return run_indices(IndexUse::check, kind, indices, nullptr, nullptr);
 }
 
-void KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out) const {
+void KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in,
+                                  void* tangent_out) const {
   run_indices(IndexUse::jvp, kind, indices, const_cast<void*>(tangent_in), tangent_out);
 }
 
-void KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in) const {
+void KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out,
+                                  void* tangent_in) const {
   run_indices(IndexUse::vjp, kind, indices, tangent_in, const_cast<void*>(tangent_out));
 }
 
