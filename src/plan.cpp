@@ -217,8 +217,8 @@ bool KernelPlan::run_winners(WinnerUse use, IndexKind kind, const void* in, void
   const bool by_ties = use != WinnerUse::indices && shares_ties(choice_);
   const WinnerKernels& family = by_ties ? *kernels().ties : *kernels().winners;
   const TangentKernel kernel = family.of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
-  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, by_ties ? ties_bytes(*rows_) : winners_bytes(*rows_), watch,
-             [&](Index begin, Index end, void* scratch) {
+  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, by_ties ? ties_bytes(*rows_) : winners_bytes(*rows_),
+             watch, [&](Index begin, Index end, void* scratch) {
                kernel({*rows_, choice_, use, kind, in, out, tangent_in, tangent_out, begin, end, scratch});
              });
 }
@@ -268,7 +268,8 @@ bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, 
   std::atomic<bool> fine = true;
   const std::size_t bytes =
       use == IndexUse::place_vjp ? static_cast<std::size_t>(plane_cells(*rows_)) : index_scratch_bytes(*rows_);
-  run(by_rows ? 1 : rows_->rows_per_plane, bytes, {},
+  run(
+      by_rows ? 1 : rows_->rows_per_plane, bytes, {},
       [&](Index begin, Index end, void* scratch) {
         if (!kernel({*rows_, use, kind, indices, like_in, like_out, begin, end, scratch})) fine = false;
       },
