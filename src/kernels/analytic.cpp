@@ -46,7 +46,7 @@ class AnalyticPool {
         axis_(job.rows.horizontal.window),
         inner_(job.rows.inner.extent),
         blocks_(analytic_blocks(job.rows)),
-        pitch_(blocks_.row_bytes * sizeof(N) / 8 / 64 * 64 + 64),
+        pitch_(((blocks_.row_bytes - 128) * sizeof(N) / 8 + 63) / 64 * 64 + 128),
         powers_(job.choice, job.use != AnalyticUse::values, job.rows.tap_count),
         full_(axis_.adaptive ? Range{0, 0} : axis_.full_outputs()) {
     outer_axes_ = std::max(0, rows_.vertical_count - 1);
