@@ -200,6 +200,16 @@ bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
   });
 }
 
+bool KernelPlan::fits(IndexKind kind) const {
+  switch (kind) {
+    case IndexKind::u8: return rows_->tap_count <= 0xFF;
+    case IndexKind::u16: return rows_->tap_count <= 0xFFFF;
+    case IndexKind::u32: return rows_->tap_count <= 0xFFFFFFFF;
+    case IndexKind::flat: return true;
+  }
+  return false;
+}
+
 bool KernelPlan::has_winners() const {
   return static_cast<int>(choice_.combine) < static_cast<int>(Combine::sum) && traits_of(kind_).is_built_in &&
          rows_->tap_count <= most_winner_taps(kind_) && winners_bytes(*rows_) <= most_scratch;

@@ -134,6 +134,30 @@ Array<I> some_indices(const Problem& problem, const Array<T>& x, std::mt19937_64
   return indices;
 }
 
+/// Views that no packed array has: every axis reversed, with gaps, and the axes in reverse order in memory.
+template <class T>
+struct StridedArray {
+  explicit StridedArray(const Array<T>& packed) : memory(Shape{4 * packed.size() + 1}) {
+    Shape strides = packed.shape();
+    Index stride = 2, offset = 0;
+    for (int a = 0; a < packed.shape().size(); ++a) {
+      strides[a] = -stride;
+      offset += stride * (packed.shape()[a] - 1);
+      stride *= packed.shape()[a];
+    }
+    view = View<T>(memory.begin() + offset, packed.shape(), strides);
+    const View<const T> from = packed.view();
+    spec::for_each_position(packed.shape(), [&](const Shape& at) { view[at] = from[at]; });
+  }
+  Array<T> packed() const {
+    Array<T> copy(view.shape());
+    spec::for_each_position(view.shape(), [&](const Shape& at) { copy.view()[at] = view[at]; });
+    return copy;
+  }
+  Array<T> memory;
+  View<T> view;
+};
+
 template <class T, class I>
 void check_maps_by_indices(const Problem& problem, std::mt19937_64& random) {
   if (!std::is_signed_v<I> && spec::compact_bytes(problem.pool.geometry(problem.shape)) > static_cast<int>(sizeof(I)))
@@ -141,7 +165,7 @@ void check_maps_by_indices(const Problem& problem, std::mt19937_64& random) {
   const Array<T> x = awkward_numbers<T>(problem.shape, random);
   const Array<I> indices = some_indices<I>(problem, x, random);
   const Array<T> gy = awkward_numbers<T>(indices.shape(), random);
-  Array<T> dy(gy.shape(), 77), expected_dy(gy.shape()), gx(x.shape(), 77), expected_gx(x.shape());
+  Array<T> dy(gy.shape(), T(77)), expected_dy(gy.shape()), gx(x.shape(), T(77)), expected_gx(x.shape());
   problem.pool.by_spec().jvp_from_indices(indices.view(), x.view(), expected_dy.view());
   problem.pool.by_spec().vjp_from_indices(indices.view(), gy.view(), expected_gx.view());
   problem.pool.jvp_from_indices(indices.view(), x.view(), dy.view());
@@ -152,7 +176,7 @@ void check_maps_by_indices(const Problem& problem, std::mt19937_64& random) {
 
   const StridedArray<T> strided_x(x), strided_gy(gy);
   const StridedArray<I> strided_indices(indices);
-  StridedArray<T> strided_dy{Array<T>(gy.shape(), 77)}, strided_gx{Array<T>(x.shape(), 77)};
+  StridedArray<T> strided_dy{Array<T>(gy.shape(), T(77))}, strided_gx{Array<T>(x.shape(), T(77))};
   problem.pool.jvp_from_indices(strided_indices.view, strided_x.view, strided_dy.view);
   problem.pool.vjp_from_indices(strided_indices.view, strided_gy.view, strided_gx.view);
   const Array<T> packed_dy = strided_dy.packed(), packed_gx = strided_gx.packed();
@@ -184,8 +208,8 @@ TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
     for (const Case& c : cases) {
       const Unpool unpool = max_unpool(c.size), by_spec = unpool.by_spec();
       const Array<TypeParam> values = awkward_numbers<TypeParam>(c.shape, random);
-      Array<TypeParam> x(unpool.output_shape(c.shape), 77), expected_x(x.shape());
-      Array<TypeParam> gy(c.shape, 77), expected_gy(c.shape);
+      Array<TypeParam> x(unpool.output_shape(c.shape), TypeParam(77)), expected_x(x.shape());
+      Array<TypeParam> gy(c.shape, TypeParam(77)), expected_gy(c.shape);
       Index cells = 1;
       for (const Index size : c.size.output_size) cells *= size;
       Array<Index> indices(c.shape);
@@ -199,7 +223,8 @@ TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
 
       const StridedArray<TypeParam> strided_values(values);
       const StridedArray<Index> strided_indices(indices);
-      StridedArray<TypeParam> strided_x{Array<TypeParam>(x.shape(), 77)}, strided_gy{Array<TypeParam>(gy.shape(), 77)};
+      StridedArray<TypeParam> strided_x{Array<TypeParam>(x.shape(), TypeParam(77))},
+          strided_gy{Array<TypeParam>(gy.shape(), TypeParam(77))};
       unpool.forward(strided_values.view, strided_indices.view, strided_x.view);
       unpool.vjp(strided_indices.view, strided_x.view, strided_gy.view);
       const Array<TypeParam> packed_x = strided_x.packed(), packed_gy = strided_gy.packed();
@@ -221,7 +246,7 @@ TEST(KernelPlans, HaveWinnersAndDerivativesWhateverTheTies) {
       KernelChoice choice{.combine = Combine::max, .ties = Ties::first};
       if (std::string(ties) == " ties=all") choice.ties = Ties::all;
       if (std::string(ties) == " ties=split") choice.ties = Ties::split;
-      const auto plan = KernelPlan::make(ScalarKind::f32, choice, geometry, {in, out, in, out});
+      const auto plan = KernelPlan::make(kind_of<float>(), choice, geometry, {in, out, in, out});
       ASSERT_NE(plan, nullptr);
       EXPECT_TRUE(plan->has_derivatives());
       EXPECT_TRUE(plan->has_winners());
@@ -239,7 +264,7 @@ TEST(KernelIndices, AreCheckedAsTheSpecChecksThem) {
       const Geometry geometry = problem.pool.geometry(problem.shape);
       const Shape strides = packed_strides(problem.shape), out_strides = packed_strides(geometry.output_shape());
       const auto plan =
-          KernelPlan::make_for_indices(ScalarKind::f32, geometry, {strides, out_strides, strides, out_strides});
+          KernelPlan::make_for_indices(kind_of<float>(), geometry, {strides, out_strides, strides, out_strides});
       ASSERT_NE(plan, nullptr);
       Array<std::uint8_t> taps(geometry.output_shape(), 255);
       EXPECT_TRUE(plan->check_indices(taps.begin(), IndexKind::u8));

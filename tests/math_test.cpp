@@ -75,7 +75,7 @@ const MathFunctions* math_functions() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "support/problem.hpp"
+#include "support/generated.hpp"
 
 #include <ndpool/kernels.hpp>
 

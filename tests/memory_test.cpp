@@ -120,16 +120,31 @@ TYPED_TEST(GuardedScalar, NothingOutsideTheViewsIsTouchedWithIndices) {
 TEST(Plan, RunningItAllocatesNothingOnceAThreadHasItsScratch) {
   for (const char* line :
        {"max shape=8,32,40 kernel=3,3 stride=2,2 padding=1,1", "avg shape=8,64,64 kernel=31,31 stride=1,1",
-        "adaptive-avg shape=3,50,50 output_size=7,7", "min shape=40,40,8 axes=0,1 kernel=2,2"}) {
+        "adaptive-avg shape=3,50,50 output_size=7,7", "min shape=40,40,8 axes=0,1 kernel=2,2",
+        "max shape=300,7,7 kernel=3,3 stride=1,1 padding=1,1", "max shape=8,30,30 kernel=3,3 ties=split",
+        "smooth-max shape=8,30,30 kernel=3,3", "lp shape=8,30,30 kernel=2,2"}) {
     const Problem problem = parse_problem(line);
     const auto plan = problem.pool.plan<float>(problem.shape);
     ASSERT_TRUE(plan.has_kernels());
     const Array<float> x(problem.shape, 1.0F);
     Array<float> y(plan.output_shape());
+    Array<float> tangent(problem.shape, 1.0F);
+    Array<Index> flat(plan.output_shape());
+    Array<std::uint16_t> taps(plan.output_shape());
+    const auto run_all = [&] {
+      plan.forward(x.begin(), y.begin());
+      plan.jvp(x.begin(), x.begin(), y.begin());
+      plan.vjp(x.begin(), y.begin(), tangent.begin());
+      if (line[0] != 'm') return;  // only max and min have winners
+      plan.forward(x.begin(), y.begin(), flat.begin());
+      plan.forward(x.begin(), y.begin(), taps.begin());
+      plan.vjp_from_indices(taps.begin(), y.begin(), tangent.begin());
+      plan.jvp_from_indices(flat.begin(), x.begin(), y.begin());
+    };
     set_threads(1);
-    plan.forward(x.begin(), y.begin());
+    run_all();
     const long before = allocations;
-    plan.forward(x.begin(), y.begin());
+    run_all();
     EXPECT_EQ(allocations, before) << line;
   }
 }

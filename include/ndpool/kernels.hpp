@@ -43,8 +43,8 @@ constexpr ScalarKind kind_of() {
   return ScalarKind::none;
 }
 
-/// How taps are combined. An average is a sum with a divisor. The last two are sums of powers, which the kernels make in
-/// a way of their own.
+/// How taps are combined. An average is a sum with a divisor. The last two are sums of powers, which the kernels make
+/// in a way of their own.
 enum class Combine : unsigned char { max, min, sum, smooth_max, lp, none };
 inline constexpr int combine_kinds = static_cast<int>(Combine::sum) + 1;
 constexpr bool is_analytic(Combine combine) { return combine == Combine::smooth_max || combine == Combine::lp; }
@@ -102,6 +102,9 @@ class KernelPlan {
 
   /// Reads `in`, writes `out`. False if `watch` stopped it; so in all maps.
   bool forward(const void* in, void* out, const Watch& watch = {}) const;
+
+  /// True if the tap numbers of a window fit an index of this kind.
+  bool fits(IndexKind kind) const;
 
   /// True if the plan has winners: max and min whose tap numbers fit the scalar's size.
   bool has_winners() const;

@@ -20,40 +20,58 @@ class Plan {
   /// True if compiled kernels run the plan, false if the spec does.
   bool has_kernels() const { return kernels_ != nullptr; }
 
-  /// y = R(x), for arrays with the shape and strides of the plan; y is packed. False if `watch` stopped the run. The
-  /// arrays must not overlap.
+  /// y = R(x), for arrays with the shape and strides of the plan; y is packed. False if `watch` stopped the run; so in
+  /// all maps. The arrays must not overlap.
   bool forward(const T* x, T* y, const Watch& watch = {}) const {
-    const View<const T> from = in(x);
-    const View<T> to = out(y);
-    require(check_view(from, shape_, Argument::x));
-    require(check_output(to, output_shape_, Argument::y));
-    require(check_overlap(to, from, Argument::y));
-    if (kernels_ != nullptr) return kernels_->forward(x, y, watch);
-    pool_.forward(from, to);
-    if (watch.keep_going != nullptr) watch.keep_going(watch.context, 1);
-    return true;
+    if (kernels_ == nullptr) return by_pool(watch, [&] { pool_.forward(in(x), out(y)); });
+    check_input(x, Argument::x);
+    check_output_of(out(y), Argument::y, in(x));
+    return kernels_->forward(x, y, watch);
   }
 
   /// The same, and the winner of each window; `indices` is packed. See Pool::forward.
   template <spec::IndexScalar I>
-  void forward(const T* x, T* y, I* indices) const {
-    pool_.forward(in(x), out(y), out(indices));
+  bool forward(const T* x, T* y, I* indices, const Watch& watch = {}) const {
+    if (kernels_ == nullptr || !kernels_->has_winners() || !kernels_->fits(index_kind<I>()))
+      return by_pool(watch, [&] { pool_.forward(in(x), out(y), out(indices)); });
+    check_input(x, Argument::x);
+    check_output_of(out(y), Argument::y, in(x));
+    check_output_of(out(indices), Argument::indices, in(x), out(y));
+    return kernels_->forward_with_indices(x, y, indices, index_kind<I>(), watch);
   }
 
   /// dy = (derivative of R at x) dx; dx has the strides of x, dy is packed.
-  void jvp(const T* x, const T* dx, T* dy) const { pool_.jvp(in(x), in(dx), out(dy)); }
+  bool jvp(const T* x, const T* dx, T* dy, const Watch& watch = {}) const {
+    if (!has_derivatives()) return by_pool(watch, [&] { pool_.jvp(in(x), in(dx), out(dy)); });
+    check_input(x, Argument::x);
+    check_input(dx, Argument::dx);
+    check_output_of(out(dy), Argument::dy, in(x), in(dx));
+    return kernels_->jvp(x, dx, dy, watch);
+  }
 
   /// gx = (derivative of R at x)^T gy; gy is packed, gx has the strides of x.
-  void vjp(const T* x, const T* gy, T* gx) const { pool_.vjp(in(x), out(gy), in(gx)); }
+  bool vjp(const T* x, const T* gy, T* gx, const Watch& watch = {}) const {
+    if (!has_derivatives()) return by_pool(watch, [&] { pool_.vjp(in(x), out(gy), in(gx)); });
+    check_input(x, Argument::x);
+    require(check_view(out(gy), output_shape_, Argument::gy));
+    check_output_of(in(gx), Argument::gx, in(x), out(gy));
+    return kernels_->vjp(x, gy, gx, watch);
+  }
 
   /// Derivatives of max and min from packed indices, flat or compact. See Pool::vjp_from_indices.
   template <spec::IndexScalar I>
   void jvp_from_indices(const I* indices, const T* dx, T* dy) const {
-    pool_.jvp_from_indices(out(indices), in(dx), out(dy));
+    if (!can_use(indices)) return pool_.jvp_from_indices(out(indices), in(dx), out(dy));
+    check_input(dx, Argument::dx);
+    check_output_of(out(dy), Argument::dy, in(dx), out(indices));
+    kernels_->jvp_from_indices(indices, index_kind<I>(), dx, dy);
   }
   template <spec::IndexScalar I>
   void vjp_from_indices(const I* indices, const T* gy, T* gx) const {
-    pool_.vjp_from_indices(out(indices), out(gy), in(gx));
+    if (!can_use(indices)) return pool_.vjp_from_indices(out(indices), out(gy), in(gx));
+    require(check_view(out(gy), output_shape_, Argument::gy));
+    check_output_of(in(gx), Argument::gx, out(gy), out(indices));
+    kernels_->vjp_from_indices(indices, index_kind<I>(), gy, gx);
   }
 
  private:
@@ -61,6 +79,29 @@ class Plan {
   Plan(const Pool& pool, const Shape& shape, const Shape& strides, const Shape& output_shape,
        std::shared_ptr<const KernelPlan> kernels)
       : pool_(pool), shape_(shape), strides_(strides), output_shape_(output_shape), kernels_(std::move(kernels)) {}
+
+  bool has_derivatives() const { return kernels_ != nullptr && kernels_->has_derivatives(); }
+  /// True if the kernels can derive by these indices; if not, the pool can, or says what is wrong.
+  template <class I>
+  bool can_use(const I* indices) const {
+    return std::is_floating_point_v<T> && kernels_ != nullptr && kernels_->has_winners() &&
+           kernels_->fits(index_kind<I>()) && indices != nullptr && kernels_->check_indices(indices, index_kind<I>());
+  }
+
+  void check_input(const T* data, Argument argument) const { require(check_view(in(data), shape_, argument)); }
+  template <class E, class... Inputs>
+  static void check_output_of(const View<E>& output, Argument argument, const Inputs&... inputs) {
+    require(check_output(output, output.shape(), argument));
+    (require(check_overlap(output, inputs, argument)), ...);
+  }
+
+  /// What the kernels cannot do is one tile of the spec's.
+  template <class Run>
+  static bool by_pool(const Watch& watch, Run run) {
+    run();
+    if (watch.keep_going != nullptr) watch.keep_going(watch.context, 1);
+    return true;
+  }
 
   template <class E>
   View<E> in(E* data) const {

@@ -150,8 +150,10 @@ class Pool {
     });
   }
 
-  /// The same, and in `indices` the winner of each window, for max and min: its flat index over the unpadded pooled axes
-  /// (`Index`), or the number of its tap in the window (`std::uint8_t` up to 255 taps, else `std::uint16_t`, `std::uint32_t`).
+  /// The same, and in `indices` the winner of each window, for max and min: its flat index over the unpadded pooled
+  /// axes
+  /// (`Index`), or the number of its tap in the window (`std::uint8_t` up to 255 taps, else `std::uint16_t`,
+  /// `std::uint32_t`).
   template <class X, class Y, spec::IndexScalar I>
   void forward(const View<X>& x, const View<Y>& y, const View<I>& indices) const {
     run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
@@ -175,8 +177,8 @@ class Pool {
     });
   }
 
-  /// dy = the tangent of each winner that `indices`, flat or compact, name; 0 where they name none. For max and min: their
-  /// JVP with ties `first`, without x.
+  /// dy = the tangent of each winner that `indices`, flat or compact, name; 0 where they name none. For max and min:
+  /// their JVP with ties `first`, without x.
   template <class I, class DX, class DY>
   requires spec::IndexScalar<I>
   void jvp_from_indices(const View<I>& indices, const View<DX>& dx, const View<DY>& dy) const {
@@ -277,8 +279,8 @@ class Pool {
     using Scalar = std::remove_const_t<X>;
     if constexpr (!std::same_as<Scalar, std::remove_const_t<Y>> || !std::is_floating_point_v<Scalar>) return nullptr;
     if (!uses_kernels_) return nullptr;
-    return KernelPlan::make_for_indices(
-        kind_of<Scalar>(), geometry, {like_in.strides(), indices.strides(), like_in.strides(), like_out.strides()});
+    return KernelPlan::make_for_indices(kind_of<Scalar>(), geometry,
+                                        {like_in.strides(), indices.strides(), like_in.strides(), like_out.strides()});
   }
 
   /// Throws unless the pool has winners.

@@ -45,13 +45,14 @@ class Columns {
   const T* rows[most_fused_rows];
   int count = 0;
 
+  /// Of two zeros the first stays, as in the passes: the instructions give the second operand where both are equal.
   static HWY_INLINE V combine(V a, V b) {
     if constexpr (kind == Combine::sum)
       return hn::Add(a, b);
     else if constexpr (kind == Combine::max)
-      return hn::Max(a, b);
+      return hn::Max(b, a);
     else
-      return hn::Min(a, b);
+      return hn::Min(b, a);
   }
   /// What changes no number; rows with NaNs, which a policy could ask to lose to it, do not come to an end here.
   static HWY_INLINE V identity() { return hn::Set(D(), Combiner<kind, Nan::propagate, T>::identity()); }

@@ -41,8 +41,8 @@ struct Combiner {
   /// True if combining numbers alone is cheaper than `combine`.
   static constexpr bool minds_nan = kind != Combine::sum && std::numeric_limits<T>::has_quiet_NaN;
   static HWY_INLINE T combine_numbers(T a, T b) {
-    if constexpr (kind == Combine::max) return a > b ? a : b;
-    return a < b ? a : b;
+    if constexpr (kind == Combine::max) return b > a ? b : a;
+    return b < a ? b : a;
   }
   static constexpr T identity() {
     using Limits = std::numeric_limits<T>;

@@ -321,9 +321,9 @@ class RowFold {
       if constexpr (Op::is_sum)
         return hn::Add(a, b);
       else if constexpr (Op::kind == Combine::max)
-        return hn::Max(a, b);
+        return hn::Max(b, a);
       else
-        return hn::Min(a, b);
+        return hn::Min(b, a);
     };
     const auto lanes = static_cast<Index>(hn::Lanes(d));
     const bool has_third = axis_.kernel == 3;

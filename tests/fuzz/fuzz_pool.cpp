@@ -122,7 +122,7 @@ void run(const std::uint8_t* data, std::size_t size) {
   const double taps = cost(line);
   if (taps < 0 || taps > 8000) return;
 #define NDPOOL_ROW(name, type) \
-  if (kind == static_cast<int>(ScalarKind::name)) compare_targets<type>(line, #name);
+  if (kind == static_cast<int>(ScalarKind::kind_##name)) compare_targets<type>(line, #name);
   NDPOOL_SCALARS(NDPOOL_ROW)
 #undef NDPOOL_ROW
 }

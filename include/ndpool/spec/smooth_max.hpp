@@ -31,7 +31,9 @@ struct SmoothMax {
   constexpr State combine(const State& a, const State& b) const {
     if (a.empty) return b;
     if (b.empty) return a;
-    const bool b_leads = options.beta < 0 ? b.shift < a.shift : a.shift < b.shift;
+    // A NaN leads whatever it meets, so that its window is NaN in value and weights in any order of the taps.
+    const bool b_leads =
+        is_nan(b.shift) || (!is_nan(a.shift) && (options.beta < 0 ? b.shift < a.shift : a.shift < b.shift));
     const Number shift = b_leads ? b.shift : a.shift;
     return {shift, Number(a.sum * relative(a.shift, shift) + b.sum * relative(b.shift, shift)), false};
   }
