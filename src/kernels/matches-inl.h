@@ -197,7 +197,8 @@ class Matches {
     Index output[N];
     hn::Vec<DTap> tap[N];
     HWY_INLINE V at(const T* gy, const std::uint8_t* taps, Index i) const {
-      V sum = match(gy, taps, i + output[0], tap[0]);
+      // Gradients are added to 0, so that a sum of negative zeros is +0 on every path.
+      V sum = hn::Add(hn::Zero(D()), match(gy, taps, i + output[0], tap[0]));
       NDPOOL_UNROLLED
       for (int s = 1; s < N; ++s) sum = hn::Add(sum, match(gy, taps, i + output[s], tap[s]));
       return sum;
