@@ -79,8 +79,7 @@ class RowFold {
             fill(to, to + width);
             continue;
           }
-          const A* at =
-              across(base + cell * vertical.stride.in, first + pixel, first + pixel + pixels, last - 1, to);
+          const A* at = across(base + cell * vertical.stride.in, first + pixel, first + pixel + pixels, last - 1, to);
           if (at != to) std::copy(at, at + width, to);
         }
         // Identities are NaN where NaN is ignored, so padding counts as one here.

@@ -21,8 +21,8 @@ inline Index strip_outputs(const Rows& rows) {
   return std::min(axis.output, std::max(pixels, for_kernel));
 }
 
-/// A window so tall that its rows are better folded for many output rows together: blocks of 2, 4, 8, ... rows from every
-/// row of a tile on.
+/// A window so tall that its rows are better folded for many output rows together: blocks of 2, 4, 8, ... rows from
+/// every row of a tile on.
 inline bool is_tall(const Rows& rows) {
   if (rows.vertical_count == 0 || rows.horizontal.window.adaptive) return false;
   const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
@@ -31,7 +31,8 @@ inline bool is_tall(const Rows& rows) {
          rows.inner.extent <= 4096;
 }
 
-/// Output rows and columns of one tile of tall windows: enough of both that the overlap with the next tile costs little.
+/// Output rows and columns of one tile of tall windows: enough of both that the overlap with the next tile costs
+/// little.
 inline Index tall_rows(const Rows& rows) {
   const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
   return std::max<Index>(64, 2 * axis.kernel * axis.dilation / axis.stride);
