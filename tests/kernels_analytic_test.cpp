@@ -1,5 +1,6 @@
 // The kernels of smooth max and Lp against the spec in long double, on every instruction set this machine has: within
 // the bounds that docs/semantics.md states, also for numbers that leave the range of a plain formula.
+#include "support/kernels.hpp"
 #include "support/sweep.hpp"
 
 #include <cmath>
@@ -8,11 +9,6 @@
 namespace ndpool::testing {
 
 using Exact = long double;
-
-struct ForcedTarget {
-  explicit ForcedTarget(const std::string& name) { force_target(name); }
-  ~ForcedTarget() { force_target(""); }
-};
 
 /// A pool as a line, and what its error bounds depend on.
 struct Case {
@@ -330,30 +326,6 @@ TYPED_TEST(AnalyticKernel, TangentsOfAnySizeKeepTheirDigits) {
   });
 }
 
-/// Every axis reversed, with gaps, and the axes in reverse order in memory.
-template <class T>
-struct Strided {
-  explicit Strided(const Array<T>& packed) : memory(Shape{4 * packed.size() + 1}) {
-    Shape strides = packed.shape();
-    Index stride = 2, offset = 0;
-    for (int a = 0; a < packed.shape().size(); ++a) {
-      strides[a] = -stride;
-      offset += stride * (packed.shape()[a] - 1);
-      stride *= packed.shape()[a];
-    }
-    view = View<T>(memory.begin() + offset, packed.shape(), strides);
-    const View<const T> from = packed.view();
-    spec::for_each_position(packed.shape(), [&](const Shape& at) { view[at] = from[at]; });
-  }
-  Array<T> packed() const {
-    Array<T> copy(view.shape());
-    spec::for_each_position(view.shape(), [&](const Shape& at) { copy.view()[at] = view[at]; });
-    return copy;
-  }
-  Array<T> memory;
-  View<T> view;
-};
-
 TYPED_TEST(AnalyticKernel, StridedArraysGiveWhatPackedOnesGive) {
   for (const std::string& line : sweep_problems()) {
     if (!has_kernels(line)) continue;
@@ -362,9 +334,9 @@ TYPED_TEST(AnalyticKernel, StridedArraysGiveWhatPackedOnesGive) {
     const Problem problem = parse_problem(line);
     const Array<TypeParam> x = normal_numbers<TypeParam>(problem.shape, random), y = forward(problem.pool, x);
     const Array<TypeParam> dy = jvp(problem.pool, x, x), gx = vjp(problem.pool, x, y);
-    const Strided<TypeParam> strided_x(x), strided_gy(y);
-    Strided<TypeParam> strided_y{Array<TypeParam>(y.shape())}, strided_dy{Array<TypeParam>(y.shape())};
-    Strided<TypeParam> strided_gx{Array<TypeParam>(x.shape(), 77)};
+    const StridedArray<TypeParam> strided_x(x), strided_gy(y);
+    StridedArray<TypeParam> strided_y{Array<TypeParam>(y.shape())}, strided_dy{Array<TypeParam>(y.shape())};
+    StridedArray<TypeParam> strided_gx{Array<TypeParam>(x.shape(), 77)};
     problem.pool.forward(strided_x.view, strided_y.view);
     problem.pool.jvp(strided_x.view, strided_x.view, strided_dy.view);
     problem.pool.vjp(strided_x.view, strided_gy.view, strided_gx.view);

@@ -886,17 +886,9 @@ constexpr AnalyticKernel analytic_kernel() {
     return analytic<T, Powers>;
 }
 
-const AnalyticKernels* analytic_kernels() {
-  static constexpr AnalyticKernels kernels = {
-      HWY_TARGET,
-      {
 #define NDPOOL_ROW(name, type) {analytic_kernel<type, SmoothMaxPowers>(), analytic_kernel<type, LpPowers>()},
-          NDPOOL_SCALARS(NDPOOL_ROW)
+NDPOOL_KERNEL_TABLE(AnalyticKernels, analytic_kernels)
 #undef NDPOOL_ROW
-      },
-  };
-  return &kernels;
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool

@@ -173,17 +173,9 @@ void forward(const Job& job) {
   forward_rows<Reduction<T, kind, Nan::propagate>>(job);
 }
 
-const ForwardKernels* forward_kernels() {
-  static constexpr ForwardKernels kernels = {
-      HWY_TARGET,
-      {
 #define NDPOOL_ROW(name, type) {forward<type, Combine::max>, forward<type, Combine::min>, forward<type, Combine::sum>},
-          NDPOOL_SCALARS(NDPOOL_ROW)
+NDPOOL_KERNEL_TABLE(ForwardKernels, forward_kernels)
 #undef NDPOOL_ROW
-      },
-  };
-  return &kernels;
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool

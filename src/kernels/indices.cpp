@@ -399,17 +399,9 @@ bool indices(const IndexJob& job) {
   return fine;
 }
 
-const IndexKernels* index_kernels() {
-  static constexpr IndexKernels kernels = {
-      HWY_TARGET,
-      {
 #define NDPOOL_ROW(name, type) indices<type>,
-          NDPOOL_SCALARS(NDPOOL_ROW)
+NDPOOL_KERNEL_TABLE(IndexKernels, index_kernels)
 #undef NDPOOL_ROW
-      },
-  };
-  return &kernels;
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool

@@ -101,17 +101,9 @@ constexpr TangentKernel spread_kernel() {
     return nullptr;
 }
 
-const SpreadKernels* spread_kernels() {
-  static constexpr SpreadKernels kernels = {
-      HWY_TARGET,
-      {
 #define NDPOOL_ROW(name, type) spread_kernel<type>(),
-          NDPOOL_SCALARS(NDPOOL_ROW)
+NDPOOL_KERNEL_TABLE(SpreadKernels, spread_kernels)
 #undef NDPOOL_ROW
-      },
-  };
-  return &kernels;
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool

@@ -153,6 +153,13 @@ void add_to_table(std::vector<KernelTable>& tables, Getter& compiled, const Fami
     if (table.target == family->target) table.*member = family;
 }
 
+/// Defines `getter`, which answers one target's kernels: a row for every scalar, by the file's own NDPOOL_ROW.
+#define NDPOOL_KERNEL_TABLE(Family, getter)                                       \
+  const Family* getter() {                                                        \
+    static constexpr Family kernels = {HWY_TARGET, {NDPOOL_SCALARS(NDPOOL_ROW)}}; \
+    return &kernels;                                                              \
+  }
+
 /// Defines `adder`, which enters what every target's `getter` answers as `member`: for the end of a file of kernels.
 #define NDPOOL_EXPORT_KERNELS(getter, adder, member)                                  \
   HWY_EXPORT(getter);                                                                 \

@@ -244,17 +244,9 @@ void ties(const TangentJob& job) {
   }
 }
 
-const WinnerKernels* tie_kernels() {
-  static constexpr WinnerKernels kernels = {
-      HWY_TARGET,
-      {
 #define NDPOOL_ROW(name, type) {ties<type, Combine::max>, ties<type, Combine::min>},
-          NDPOOL_SCALARS(NDPOOL_ROW)
+NDPOOL_KERNEL_TABLE(WinnerKernels, tie_kernels)
 #undef NDPOOL_ROW
-      },
-  };
-  return &kernels;
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool

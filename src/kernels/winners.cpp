@@ -148,17 +148,9 @@ constexpr TangentKernel winner_kernel() {
     return nullptr;
 }
 
-const WinnerKernels* winner_kernels() {
-  static constexpr WinnerKernels kernels = {
-      HWY_TARGET,
-      {
 #define NDPOOL_ROW(name, type) {winner_kernel<type, Combine::max>(), winner_kernel<type, Combine::min>()},
-          NDPOOL_SCALARS(NDPOOL_ROW)
+NDPOOL_KERNEL_TABLE(WinnerKernels, winner_kernels)
 #undef NDPOOL_ROW
-      },
-  };
-  return &kernels;
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool

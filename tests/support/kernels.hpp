@@ -79,4 +79,28 @@ bool same_bits(const Array<T>& a, const Array<T>& b) {
          std::memcmp(a.begin(), b.begin(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0;
 }
 
+/// Views that no packed array has: every axis reversed, with gaps, and the axes in reverse order in memory.
+template <class T>
+struct StridedArray {
+  explicit StridedArray(const Array<T>& packed) : memory(Shape{4 * packed.size() + 1}) {
+    Shape strides = packed.shape();
+    Index stride = 2, offset = 0;
+    for (int a = 0; a < packed.shape().size(); ++a) {
+      strides[a] = -stride;
+      offset += stride * (packed.shape()[a] - 1);
+      stride *= packed.shape()[a];
+    }
+    view = View<T>(memory.begin() + offset, packed.shape(), strides);
+    const View<const T> from = packed.view();
+    spec::for_each_position(packed.shape(), [&](const Shape& at) { view[at] = from[at]; });
+  }
+  Array<T> packed() const {
+    Array<T> copy(view.shape());
+    spec::for_each_position(view.shape(), [&](const Shape& at) { copy.view()[at] = view[at]; });
+    return copy;
+  }
+  Array<T> memory;
+  View<T> view;
+};
+
 }  // namespace ndpool::testing
