@@ -94,7 +94,7 @@ PackedPlanes make_packed_planes(const Rows& rows, std::size_t size) {
     taps *= vertical.window.kernel;
   }
   // Windows are folded tap by tap, which is only cheap while cells are seen a few times.
-  if (taps * outputs > 16 * cells) return packed;
+  if (taps > 16 * cells / outputs) return packed;
   packed.rows.vertical_count = rows.vertical_count;
   packed.rows.inner = {side_by_side, {1, 1, 1, 1}};
   packed.rows.row_count = packed.rows.rows_per_plane = rows.rows_per_plane;

@@ -210,6 +210,11 @@ TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
   }
 }
 
+TEST(KernelPlans, ExistForWindowsOfAnySize) {
+  for (const Index k : {7, 31, 63, 255, 1001})
+    EXPECT_TRUE(max_pool({.kernel = {k, k}, .stride = {1, 1}}).plan<float>({3000, 3000}).has_kernels()) << k;
+}
+
 TEST(KernelPlans, HaveWinnersAndDerivativesWhateverTheTies) {
   for (const char* ties : {"", " ties=first", " ties=all", " ties=split"})
     for (const char* line : {"max shape=3,9,20 kernel=3,3 stride=2,2 padding=1,1",

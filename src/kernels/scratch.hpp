@@ -21,16 +21,6 @@ inline Index strip_outputs(const Rows& rows) {
   return std::min(axis.output, std::max(pixels, for_kernel));
 }
 
-/// A window so tall that its rows are better folded for many output rows together: blocks of 2, 4, 8, ... rows from
-/// every row of a tile on.
-inline bool is_tall(const Rows& rows) {
-  if (rows.vertical_count == 0 || rows.horizontal.window.adaptive) return false;
-  const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
-  return !axis.adaptive && axis.kernel > 6 && axis.kernel < 4096 && 4 * axis.stride <= axis.kernel &&
-         axis.dilation <= 8 && rows.horizontal.window.kernel < 4096 && rows.horizontal.window.dilation <= 8 &&
-         rows.inner.extent <= 4096;
-}
-
 /// Output rows and columns of one tile of tall windows: enough of both that the overlap with the next tile costs
 /// little.
 inline Index tall_rows(const Rows& rows) {
@@ -48,6 +38,17 @@ inline std::size_t tall_buffer_bytes(const Rows& rows) {
   const Index count = std::min(axis.output, tall_rows(rows));
   const Index elements = axis.span(count) * rows.horizontal.window.span(tall_outputs(rows)) * rows.inner.extent;
   return (static_cast<std::size_t>(elements) * 8 + 63) / 64 * 64 + 64;
+}
+
+/// A window so tall that its rows are better folded for many output rows together: blocks of 2, 4, 8, ... rows from
+/// every row of a tile on. Windows too large for such a tile are folded row by row.
+inline bool is_tall(const Rows& rows) {
+  constexpr std::size_t most_bytes = std::size_t{12} << 20;
+  if (rows.vertical_count == 0 || rows.horizontal.window.adaptive) return false;
+  const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
+  return !axis.adaptive && axis.kernel > 6 && axis.kernel < 4096 && 4 * axis.stride <= axis.kernel &&
+         axis.dilation <= 8 && rows.horizontal.window.kernel < 4096 && rows.horizontal.window.dilation <= 8 &&
+         rows.inner.extent <= 4096 && 3 * tall_buffer_bytes(rows) <= most_bytes;
 }
 
 /// Pixels of the longest temporary row: the columns of a strip, with padding, or its outputs.
@@ -76,7 +77,7 @@ inline std::size_t fold_scratch_bytes(const Rows& rows) {
          (is_tall(rows) ? 3 * tall_buffer_bytes(rows) : 0);
 }
 
-/// Winners keep four whole rows, columns and outputs of values and taps, and a table of the taps of a window.
+/// The VJP of sums keeps whole rows.
 inline std::size_t winner_row_bytes(const Rows& rows) {
   const Axis& axis = rows.horizontal.window;
   const auto elements = static_cast<std::size_t>(std::max(axis.input, axis.output) * rows.inner.extent);
