@@ -1,6 +1,8 @@
 // A plan chooses kernels, cuts the rows into tiles, and runs them.
 #include "executor.hpp"
+#include "float_planes.hpp"
 #include "kernels/analytic.hpp"
+#include "kernels/divisors.hpp"
 #include "kernels/scratch.hpp"
 #include "kernels/table.hpp"
 #include "rows.hpp"
@@ -40,10 +42,10 @@ void* thread_scratch(std::size_t bytes) {
 struct ScalarTraits {
   std::size_t size;
   bool is_real;
-  bool is_built_in;  ///< short floats have values by kernels, derivatives and winners by the spec
+  bool is_short;  ///< short floats have kernels of their own for values and sums; the rest is done as floats
 };
 constexpr ScalarTraits scalar_traits[] = {
-#define NDPOOL_ROW(name, type) {sizeof(type), !std::is_integral_v<type>, std::is_arithmetic_v<type>},
+#define NDPOOL_ROW(name, type) {sizeof(type), !std::is_integral_v<type>, !std::is_arithmetic_v<type>},
     NDPOOL_SCALARS(NDPOOL_ROW)
 #undef NDPOOL_ROW
 };
@@ -79,11 +81,31 @@ bool is_mostly_padding(const Geometry& geometry) {
   return false;
 }
 
-/// Winners and gradients keep whole rows.
-bool has_modest_rows(const Rows& rows) {
-  const Axis& axis = rows.horizontal.window;
-  return is_modest(std::max(axis.input, axis.output), rows.inner.extent);
+/// Scratch for values, with planes packed or not.
+std::size_t values_bytes(const Rows& rows, const PackedPlanes* packed) {
+  const std::size_t bytes = fold_scratch_bytes(rows);
+  return packed == nullptr ? bytes : std::max(bytes, packed->bytes + fold_scratch_bytes(packed->rows));
 }
+
+/// The VJP of a sum or average as a pool of gradients, where it is one.
+struct TransposedSum {
+  TransposedSum(ScalarKind kind, const KernelChoice& of_choice, const Rows& of_rows) : choice(of_choice) {
+    if (choice.averages) {
+      if (!has_one_divisor(of_rows, choice.average)) return;
+      if (choice.average.divisor == AverageOptions::no_divisor) choice.average.divisor = of_rows.tap_count;
+    }
+    exists = of_rows.transpose(rows) && is_modest(row_pixels(rows), rows.inner.extent) &&
+             fold_scratch_bytes(rows) <= most_scratch;
+    if (exists) packed = make_packed_planes(rows, traits_of(kind).size);
+  }
+  const PackedPlanes* packed_planes() const { return packed.planes > 0 ? &packed : nullptr; }
+  std::size_t bytes() const { return exists ? values_bytes(rows, packed_planes()) : 0; }
+
+  bool exists = false;
+  KernelChoice choice;
+  Rows rows;
+  PackedPlanes packed;
+};
 
 /// Derivatives go to all taps that tie, not to a winner.
 bool shares_ties(const KernelChoice& choice) { return choice.ties == Ties::all || choice.ties == Ties::split; }
@@ -105,45 +127,11 @@ Index rows_per_tile(const Rows& rows) {
   return std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
 }
 
-}  // namespace
-
-KernelPlan::KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_ptr<const Rows> rows)
-    : kind_(kind), choice_(choice), rows_(std::move(rows)) {}
-KernelPlan::~KernelPlan() = default;
-
-std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const KernelChoice& choice,
-                                                   const Geometry& geometry, const ArrayStrides& strides) {
-  if (kind == ScalarKind::none || choice.combine == Combine::none) return nullptr;
-  if (choice.combine == Combine::sum && !(sum_is_exact(kind, geometry.tap_count()) && divisor_fits(choice.average)))
-    return nullptr;
-  if (is_analytic(choice.combine) && !(traits_of(kind).is_real && traits_of(kind).is_built_in)) return nullptr;
-  // Windows without an input element have values of their own, which only the spec gives; empty arrays have none.
-  if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
-  auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
-  if (!is_modest(row_pixels(*rows), rows->inner.extent) || is_mostly_padding(geometry)) return nullptr;
-  if (fold_scratch_bytes(*rows) > most_scratch) return nullptr;
-  if (is_analytic(choice.combine) && analytic_scratch_bytes(*rows) > most_scratch) return nullptr;
-  std::shared_ptr<KernelPlan> plan(new KernelPlan(kind, choice, std::move(rows)));
-  if (is_analytic(choice.combine)) return plan;
-  if (const PackedPlanes packed = make_packed_planes(*plan->rows_, traits_of(kind).size); packed.planes > 0)
-    plan->packed_ = std::make_unique<const PackedPlanes>(packed);
-  return plan;
-}
-
-std::size_t KernelPlan::scratch_bytes() const {
-  if (is_analytic(choice_.combine)) return analytic_scratch_bytes(*rows_);
-  std::size_t rows = fold_scratch_bytes(*rows_);
-  if (packed_ != nullptr) rows = std::max(rows, packed_->bytes + fold_scratch_bytes(packed_->rows));
-  if (choice_.combine != Combine::sum && has_derivatives() && shares_ties(choice_))
-    return std::max({rows, ties_bytes(*rows_), has_winners() ? winners_bytes(*rows_) : 0});
-  if (has_winners()) return std::max(rows, winners_bytes(*rows_));
-  return has_derivatives() ? std::max(rows, winner_scratch_bytes(*rows_)) : rows;
-}
-
 /// Runs all rows in tiles, each a multiple of `unit` rows, on as many threads as the executor has.
 template <class RunRows>
-bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows, Index tile_scale) const {
-  const Index tile = std::max<Index>(1, tile_scale * rows_per_tile(*rows_) / unit) * unit;
+bool run_tiles(const Rows& rows, Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows,
+               Index tile_scale = 1) {
+  const Index tile = std::max<Index>(1, tile_scale * rows_per_tile(rows) / unit) * unit;
   struct Shared {
     RunRows& run_rows;
     const Watch& watch;
@@ -153,7 +141,7 @@ bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRow
     Index rows_done = 0;
     std::atomic<bool> stopped = false;
     std::atomic<bool> out_of_memory = false;
-  } shared{run_rows, watch, scratch, rows_->row_count, tile};
+  } shared{run_rows, watch, scratch, rows.row_count, tile};
   const auto run_tile = [](void* context, Index number) {
     Shared& work = *static_cast<Shared*>(context);
     if (work.stopped.load(std::memory_order_relaxed)) return;
@@ -172,7 +160,7 @@ bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRow
     const double done = static_cast<double>(work.rows_done) / static_cast<double>(work.rows);
     if (!work.watch.keep_going(work.watch.context, done)) work.stopped = true;
   };
-  const Index tiles = (rows_->row_count + tile - 1) / tile;
+  const Index tiles = (rows.row_count + tile - 1) / tile;
   if (tiles <= 1)
     for (Index i = 0; i < tiles; ++i) run_tile(&shared, i);
   else
@@ -181,23 +169,99 @@ bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRow
   return !shared.stopped || shared.rows_done == shared.rows;
 }
 
+/// Runs `kernel(rows, arrays, begin, end, scratch)` on all rows: on `unit` rows at least, or on planes of short floats
+/// as floats.
+template <class RunKernel>
+bool run_map(const Rows& rows, ScalarKind kind, bool as_floats, Index unit, std::size_t scratch, const Watch& watch,
+             const Arrays& arrays, const Roles& roles, const RunKernel& kernel, Index tile_scale = 1) {
+  if (!as_floats)
+    return run_tiles(
+        rows, unit, scratch, watch,
+        [&](Index begin, Index end, void* memory) { kernel(rows, arrays, begin, end, memory); }, tile_scale);
+  const FloatPlanes planes(rows, kind, arrays, roles);
+  return run_tiles(rows, rows.rows_per_plane, FloatPlanes::bytes(rows) + scratch, watch,
+                   [&](Index begin, Index end, void* memory) {
+                     planes(begin, end, memory, [&](const Rows& wide, const Arrays& of_plane, void* rest) {
+                       kernel(wide, of_plane, 0, wide.row_count, rest);
+                     });
+                   });
+}
+
+/// The scalar whose kernels do what short floats have none for.
+ScalarKind wide_kind(ScalarKind kind) { return traits_of(kind).is_short ? ScalarKind::kind_f32 : kind; }
+
+/// What a map needs beyond its own scratch.
+std::size_t wide_bytes(ScalarKind kind, const Rows& rows) {
+  return traits_of(kind).is_short ? FloatPlanes::bytes(rows) : 0;
+}
+
+}  // namespace
+
+KernelPlan::KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_ptr<const Rows> rows)
+    : kind_(kind), choice_(choice), rows_(std::move(rows)) {}
+KernelPlan::~KernelPlan() = default;
+
+std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const KernelChoice& choice,
+                                                   const Geometry& geometry, const ArrayStrides& strides) {
+  if (kind == ScalarKind::none || choice.combine == Combine::none) return nullptr;
+  if (choice.combine == Combine::sum && !(sum_is_exact(kind, geometry.tap_count()) && divisor_fits(choice.average)))
+    return nullptr;
+  if (is_analytic(choice.combine) && !traits_of(kind).is_real) return nullptr;
+  // Windows without an input element have values of their own, which only the spec gives; empty arrays have none.
+  if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
+  auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
+  if (!is_modest(row_pixels(*rows), rows->inner.extent) || is_mostly_padding(geometry)) return nullptr;
+  if (fold_scratch_bytes(*rows) > most_scratch) return nullptr;
+  if (is_analytic(choice.combine) && analytic_scratch_bytes(*rows) + wide_bytes(kind, *rows) > most_scratch)
+    return nullptr;
+  std::shared_ptr<KernelPlan> plan(new KernelPlan(kind, choice, std::move(rows)));
+  if (is_analytic(choice.combine)) return plan;
+  if (const PackedPlanes packed = make_packed_planes(*plan->rows_, traits_of(kind).size); packed.planes > 0)
+    plan->packed_ = std::make_unique<const PackedPlanes>(packed);
+  return plan;
+}
+
+std::size_t KernelPlan::scratch_bytes() const {
+  const std::size_t wide = wide_bytes(kind_, *rows_);
+  if (is_analytic(choice_.combine)) return analytic_scratch_bytes(*rows_) + wide;
+  std::size_t bytes = values_bytes(*rows_, packed_.get());
+  if (choice_.combine == Combine::sum) {
+    if (has_derivatives())
+      bytes = std::max(
+          {bytes, TransposedSum(kind_, choice_, *rows_).bytes(), spread_rows(rows_->with_whole_axes_merged()).bytes()});
+    return bytes;
+  }
+  if (has_winners()) bytes = std::max(bytes, winners_bytes(*rows_) + wide);
+  if (has_derivatives() && shares_ties(choice_)) bytes = std::max(bytes, ties_bytes(*rows_) + wide);
+  return bytes;
+}
+
 bool KernelPlan::run_analytic(AnalyticUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
                               const Watch& watch) const {
   const int family = choice_.combine == Combine::smooth_max ? 0 : 1;
-  const AnalyticKernel kernel = kernels().analytic->of[static_cast<int>(kind_)][family];
-  return run(use == AnalyticUse::vjp ? rows_->rows_per_plane : 1, scratch_bytes(), watch,
-             [&](Index begin, Index end, void* scratch) {
-               kernel({*rows_, choice_, use, in, out, tangent_in, tangent_out, begin, end, scratch});
-             });
+  const AnalyticKernel kernel = kernels().analytic->of[static_cast<int>(wide_kind(kind_))][family];
+  const Roles roles = use == AnalyticUse::values ? Roles{.in = Role::read, .out = Role::written}
+                      : use == AnalyticUse::jvp  ? of_jvp
+                                                 : of_vjp;
+  return run_map(*rows_, kind_, traits_of(kind_).is_short, use == AnalyticUse::vjp ? rows_->rows_per_plane : 1,
+                 analytic_scratch_bytes(*rows_), watch, {in, out, tangent_in, tangent_out}, roles,
+                 [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
+                   kernel({rows, choice_, use, a.in, a.out, a.tangent_in, a.tangent_out, begin, end, scratch});
+                 });
+}
+
+bool KernelPlan::run_values(const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed, const void* in,
+                            void* out, const Watch& watch) const {
+  const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(choice.combine)];
+  const Index unit = packed == nullptr ? 1 : packed->planes * rows.rows_per_plane;
+  return run_tiles(rows, unit, values_bytes(rows, packed), watch, [&](Index begin, Index end, void* scratch) {
+    kernel({rows, choice, in, out, begin, end, scratch, packed});
+  });
 }
 
 bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
   if (is_analytic(choice_.combine)) return run_analytic(AnalyticUse::values, in, out, nullptr, nullptr, watch);
-  const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
-  const Index unit = packed_ == nullptr ? 1 : packed_->planes * rows_->rows_per_plane;
-  return run(unit, scratch_bytes(), watch, [&](Index begin, Index end, void* scratch) {
-    kernel({*rows_, choice_, in, out, begin, end, scratch, packed_.get()});
-  });
+  return run_values(*rows_, choice_, packed_.get(), in, out, watch);
 }
 
 bool KernelPlan::fits(IndexKind kind) const {
@@ -211,26 +275,31 @@ bool KernelPlan::fits(IndexKind kind) const {
 }
 
 bool KernelPlan::has_winners() const {
-  return static_cast<int>(choice_.combine) < static_cast<int>(Combine::sum) && traits_of(kind_).is_built_in &&
-         rows_->tap_count <= most_winner_taps(kind_) && winners_bytes(*rows_) <= most_scratch;
+  return static_cast<int>(choice_.combine) < static_cast<int>(Combine::sum) &&
+         rows_->tap_count <= most_winner_taps(kind_) &&
+         winners_bytes(*rows_) + wide_bytes(kind_, *rows_) <= most_scratch;
 }
 
 bool KernelPlan::has_derivatives() const {
   if (is_analytic(choice_.combine)) return true;
-  if (!traits_of(kind_).is_real || !traits_of(kind_).is_built_in) return false;
-  if (choice_.combine == Combine::sum) return has_modest_rows(*rows_);
-  return shares_ties(choice_) ? ties_bytes(*rows_) <= most_scratch : has_winners();
+  if (!traits_of(kind_).is_real) return false;
+  if (choice_.combine == Combine::sum) return spread_rows(rows_->with_whole_axes_merged()).bytes() <= most_scratch;
+  return shares_ties(choice_) ? ties_bytes(*rows_) + wide_bytes(kind_, *rows_) <= most_scratch : has_winners();
 }
 
 bool KernelPlan::run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in,
                              void* tangent_out, const Watch& watch) const {
   const bool by_ties = use != WinnerUse::indices && shares_ties(choice_);
   const WinnerKernels& family = by_ties ? *kernels().ties : *kernels().winners;
-  const TangentKernel kernel = family.of[static_cast<int>(kind_)][static_cast<int>(choice_.combine)];
-  return run(use == WinnerUse::vjp ? rows_->rows_per_plane : 1, by_ties ? ties_bytes(*rows_) : winners_bytes(*rows_),
-             watch, [&](Index begin, Index end, void* scratch) {
-               kernel({*rows_, choice_, use, kind, in, out, tangent_in, tangent_out, begin, end, scratch});
-             });
+  const TangentKernel kernel = family.of[static_cast<int>(wide_kind(kind_))][static_cast<int>(choice_.combine)];
+  const Roles of_indices{
+      .in = Role::read, .out = Role::written, .tangent_out = Role::other, .other_size = index_size(kind)};
+  const Roles roles = use == WinnerUse::indices ? of_indices : use == WinnerUse::jvp ? of_jvp : of_vjp;
+  return run_map(*rows_, kind_, traits_of(kind_).is_short, use == WinnerUse::vjp ? rows_->rows_per_plane : 1,
+                 by_ties ? ties_bytes(*rows_) : winners_bytes(*rows_), watch, {in, out, tangent_in, tangent_out}, roles,
+                 [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
+                   kernel({rows, choice_, use, kind, a.in, a.out, a.tangent_in, a.tangent_out, begin, end, scratch});
+                 });
 }
 
 bool KernelPlan::forward_with_indices(const void* in, void* out, void* indices, IndexKind kind,
@@ -244,11 +313,9 @@ bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, 
   if (choice_.combine != Combine::sum)
     return run_winners(WinnerUse::jvp, IndexKind::flat, in, nullptr, const_cast<void*>(tangent_in), tangent_out, watch);
   // A linear map is its own derivative: the same rows, with the tangents in place of the values.
-  const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(Combine::sum)];
   const Rows tangents = rows_->of_tangents();
-  return run(1, scratch_bytes(), watch, [&](Index begin, Index end, void* scratch) {
-    kernel({tangents, choice_, tangent_in, tangent_out, begin, end, scratch, nullptr});
-  });
+  const PackedPlanes packed = make_packed_planes(tangents, traits_of(kind_).size);
+  return run_values(tangents, choice_, packed.planes > 0 ? &packed : nullptr, tangent_in, tangent_out, watch);
 }
 
 bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch) const {
@@ -256,11 +323,15 @@ bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, 
     return run_analytic(AnalyticUse::vjp, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
   if (choice_.combine != Combine::sum)
     return run_winners(WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
+  if (const TransposedSum sum(kind_, choice_, *rows_); sum.exists)
+    return run_values(sum.rows, sum.choice, sum.packed_planes(), tangent_out, tangent_in, watch);
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(kind_)];
-  return run(rows_->rows_per_plane, winner_scratch_bytes(*rows_), watch, [&](Index begin, Index end, void* scratch) {
-    kernel({*rows_, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out),
-            begin, end, scratch});
-  });
+  const Rows rows = rows_->with_whole_axes_merged();
+  return run_tiles(rows, rows.rows_per_plane, spread_rows(rows).bytes(), watch,
+                   [&](Index begin, Index end, void* scratch) {
+                     kernel({rows, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in,
+                             const_cast<void*>(tangent_out), begin, end, scratch});
+                   });
 }
 
 std::shared_ptr<const KernelPlan> KernelPlan::make_for_indices(ScalarKind kind, const Geometry& geometry,
@@ -268,20 +339,24 @@ std::shared_ptr<const KernelPlan> KernelPlan::make_for_indices(ScalarKind kind, 
   if (kind == ScalarKind::none || geometry.empty_window() || element_count(geometry.output_shape()) == 0)
     return nullptr;
   auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
-  if (index_scratch_bytes(*rows) > most_scratch) return nullptr;
+  if (index_scratch_bytes(*rows) + wide_bytes(kind, *rows) > most_scratch) return nullptr;
   return std::shared_ptr<const KernelPlan>(new KernelPlan(kind, {}, std::move(rows)));
 }
 
 bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out) const {
-  const IndexKernel kernel = kernels().indices->of[static_cast<int>(kind_)];
+  // Gradients of short floats are summed as floats; all else only moves elements.
+  const bool as_floats = use == IndexUse::vjp && traits_of(kind_).is_short;
+  const IndexKernel kernel = kernels().indices->of[static_cast<int>(as_floats ? wide_kind(kind_) : kind_)];
   const bool by_rows = use == IndexUse::check || use == IndexUse::jvp;
   std::atomic<bool> fine = true;
   const std::size_t bytes =
       use == IndexUse::place_vjp ? static_cast<std::size_t>(plane_cells(*rows_)) : index_scratch_bytes(*rows_);
-  run(
-      by_rows ? 1 : rows_->rows_per_plane, bytes, {},
-      [&](Index begin, Index end, void* scratch) {
-        if (!kernel({*rows_, use, kind, indices, like_in, like_out, begin, end, scratch})) fine = false;
+  run_map(
+      *rows_, kind_, as_floats, by_rows ? 1 : rows_->rows_per_plane, bytes, {},
+      {nullptr, const_cast<void*>(indices), like_in, like_out},
+      {.out = Role::other, .tangent_in = Role::written, .tangent_out = Role::read, .other_size = index_size(kind)},
+      [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
+        if (!kernel({rows, use, kind, a.out, a.tangent_in, a.tangent_out, begin, end, scratch})) fine = false;
       },
       4);  // nobody watches, and the kernels prepare more than others do
   return fine;

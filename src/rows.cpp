@@ -34,6 +34,13 @@ void advance(Strides& offset, Index count, const Strides& stride, bool is_loop) 
   offset.tangent_in += count * stride.tangent_in;
 }
 
+/// Bins of the same length that do not overlap are windows.
+Axis as_window(const Axis& axis) {
+  if (!axis.adaptive || axis.input % axis.output != 0) return axis;
+  const Index length = axis.input / axis.output;
+  return {axis.input, axis.output, length, length, 1, 0, 0, false, axis.pooled};
+}
+
 }  // namespace
 
 Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides) {
@@ -49,7 +56,8 @@ Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides
   if (behind.loop_count > 0) rows.inner = behind.loops[--behind.loop_count];
 
   for (int a = 0; a <= last_pooled; ++a) {
-    const PooledAxis pooled = {geometry.axes[a], stride_of(a), geometry.tap_stride[a], geometry.cell_stride[a]};
+    const PooledAxis pooled = {as_window(geometry.axes[a]), stride_of(a), geometry.tap_stride[a],
+                               geometry.cell_stride[a]};
     if (a == last_pooled)
       rows.horizontal = pooled;
     else if (geometry.axes[a].pooled)
@@ -74,8 +82,9 @@ PackedPlanes make_packed_planes(const Rows& rows, std::size_t size) {
   PackedPlanes packed;
   const Index planes = rows.row_count / rows.rows_per_plane;
   if (size < 2 || rows.inner.extent != 1 || planes < 4) return packed;
-  // Rows that fill vectors are as well off by themselves, unless they are folded to a single output.
-  if (axis.output >= static_cast<Index>(2 * vector / size)) return packed;
+  // Rows that fill vectors are as well off by themselves; so are shorter ones that step cell by cell, in bands.
+  const bool steps_by_cells = axis.stride == 1 && axis.kernel == 3 && axis.dilation == 1 && rows.vertical_count == 1;
+  if (axis.output >= static_cast<Index>((steps_by_cells ? 1 : 2) * vector / size)) return packed;
 
   const Index side_by_side = static_cast<Index>(line / size);
   Index cells = axis.input, outputs = axis.output, taps = axis.kernel;
@@ -117,6 +126,56 @@ Rows Rows::of_tangents() const {
   exchange(tangents.horizontal.stride);
   exchange(tangents.inner.stride);
   return tangents;
+}
+
+bool Rows::transpose(Rows& transposed) const {
+  const auto turn_axis = [](const PooledAxis& axis, PooledAxis& turned) {
+    const Axis& window = axis.window;
+    const Index reach = (window.kernel - 1) * window.dilation;
+    if (window.adaptive || window.stride != 1 || window.lo > reach || window.hi > reach) return false;
+    if (window.kernel > 2 * window.output) return false;
+    turned.window = {window.output,     window.input, window.kernel, 1, window.dilation, reach - window.lo,
+                     reach - window.hi, false,        window.pooled};
+    turned.stride = {axis.stride.tangent_out, axis.stride.tangent_in, 0, 0};
+    return turned.window.first_empty_output() < 0;
+  };
+  transposed.vertical_count = vertical_count;
+  transposed.rows_per_plane = 1;
+  for (int v = 0; v < vertical_count; ++v) {
+    if (!turn_axis(vertical[v], transposed.vertical[v])) return false;
+    transposed.rows_per_plane *= vertical[v].window.input;
+  }
+  if (!turn_axis(horizontal, transposed.horizontal)) return false;
+  transposed.loop_count = loop_count;
+  transposed.row_count = transposed.rows_per_plane;
+  for (int i = 0; i < loop_count; ++i) {
+    transposed.loops[i] = {loops[i].extent, {loops[i].stride.tangent_out, loops[i].stride.tangent_in, 0, 0}};
+    transposed.row_count *= loops[i].extent;
+  }
+  transposed.inner = {inner.extent, {inner.stride.tangent_out, inner.stride.tangent_in, 0, 0}};
+  transposed.tap_count = tap_count;
+  return true;
+}
+
+Rows Rows::with_whole_axes_merged() const {
+  const auto is_whole = [](const Axis& axis) {
+    const Taps taps = axis.taps(0);
+    return axis.output == 1 && taps.count == axis.input && taps.length == axis.input && taps.step == 1;
+  };
+  Rows merged = *this;
+  while (merged.vertical_count > 0) {
+    const PooledAxis& above = merged.vertical[merged.vertical_count - 1];
+    PooledAxis& below = merged.horizontal;
+    if (!is_whole(above.window) || !is_whole(below.window) ||
+        !is_one_axis(above.stride.tangent_in, below.stride.tangent_in, below.window.input))
+      break;
+    below.window.input *= above.window.input;
+    below.window.kernel = below.window.stride = below.window.input;
+    below.window.lo = below.window.hi = 0;
+    below.window.adaptive = false;
+    --merged.vertical_count;
+  }
+  return merged;
 }
 
 RowCursor::RowCursor(const Rows& rows, Index row) : rows_(rows) {

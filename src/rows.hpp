@@ -80,6 +80,14 @@ struct Rows {
   /// The same rows with the tangents in place of the values.
   Rows of_tangents() const;
 
+  /// The pool whose values are the VJP of sums over these windows, if it is one: every cell of `tangent_in` sums a
+  /// window of `tangent_out`. False where windows step by more than a cell, or would mostly be padding.
+  bool transpose(Rows& transposed) const;
+
+  /// The same rows with pooled axes that lie and are pooled as a whole made one axis, for maps that do not ask in which
+  /// order taps are added; the arrays must be those of the tangents.
+  Rows with_whole_axes_merged() const;
+
   bool in_is_packed() const {
     return horizontal.stride.in == inner.extent && (inner.extent == 1 || inner.stride.in == 1);
   }

@@ -25,6 +25,7 @@ std::vector<KernelTable> find_tables() {
   add_index_kernels(tables);
   add_analytic_kernels(tables);
   add_tie_kernels(tables);
+  add_widen_kernels(tables);
   std::erase_if(tables, [](const KernelTable& table) { return table.forward == nullptr; });
   return tables;
 }

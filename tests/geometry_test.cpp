@@ -162,8 +162,11 @@ TEST_F(EveryWindow, KnowsExactlyTheOutputsThatSeeACell) {
       const Taps taps = defined_taps(length, window, output);
       return listed({taps.first, taps.count, taps.step});
     });
-    for (Index cell = 0; cell < length; ++cell)
+    CellWalk walk(axis);
+    for (Index cell = 0; cell < length; ++cell, walk.next()) {
       EXPECT_EQ(listed(axis.outputs_seeing(cell)), expected[static_cast<std::size_t>(cell)]) << "cell " << cell;
+      EXPECT_EQ(listed(walk.outputs()), expected[static_cast<std::size_t>(cell)]) << "cell " << cell;
+    }
   });
 }
 

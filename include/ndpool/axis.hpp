@@ -192,6 +192,42 @@ struct Axis {
   }
 };
 
+/// What `outputs_seeing` answers for the cells of an axis one after another, without dividing for each where windows are
+/// not dilated.
+class CellWalk {
+ public:
+  constexpr explicit CellWalk(const Axis& axis)
+      : axis_(axis),
+        steps_(!axis.adaptive && axis.dilation == 1),
+        most_((axis.kernel - 1) / axis.stride),
+        rest_((axis.kernel - 1) % axis.stride),
+        last_(axis.lo / axis.stride),
+        tap_(axis.lo % axis.stride) {}
+
+  constexpr Progression outputs() const {
+    if (!steps_) return axis_.outputs_seeing(cell_);
+    if (tap_ >= axis_.kernel) return {};
+    const Index first = detail::larger(0, last_ - (tap_ <= rest_ ? most_ : most_ - 1));
+    const Index end = detail::smaller(last_ + 1, axis_.output);
+    return first < end ? Progression{first, end - first, 1} : Progression{};
+  }
+
+  constexpr void next() {
+    ++cell_;
+    if (++tap_ < axis_.stride) return;
+    tap_ = 0;
+    ++last_;
+  }
+
+ private:
+  const Axis& axis_;
+  bool steps_;
+  Index most_, rest_;  ///< strides in a window, and the taps behind the last of them
+  Index cell_ = 0;
+  Index last_;  ///< the last output that starts at or before the cell
+  Index tap_;   ///< the cell's tap in it
+};
+
 /// An axis that is not pooled: every cell is its own window.
 constexpr Axis batch_axis(Index length) {
   Axis axis;

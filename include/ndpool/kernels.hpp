@@ -142,8 +142,8 @@ class KernelPlan {
   bool run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out) const;
   bool run_analytic(AnalyticUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
                     const Watch& watch) const;
-  template <class RunRows>
-  bool run(Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows, Index tile_scale = 1) const;
+  bool run_values(const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed, const void* in, void* out,
+                  const Watch& watch) const;
 
   ScalarKind kind_;
   KernelChoice choice_;

@@ -84,7 +84,7 @@ class Plan {
   /// True if the kernels can derive by these indices; if not, the pool can, or says what is wrong.
   template <class I>
   bool can_use(const I* indices) const {
-    return std::is_floating_point_v<T> && kernels_ != nullptr && kernels_->has_winners() &&
+    return !std::is_integral_v<T> && kernels_ != nullptr && kernels_->has_winners() &&
            kernels_->fits(index_kind<I>()) && indices != nullptr && kernels_->check_indices(indices, index_kind<I>());
   }
 

@@ -277,7 +277,7 @@ class Pool {
   std::shared_ptr<const KernelPlan> index_plan(const Geometry& geometry, const View<I>& indices, const View<X>& like_in,
                                                const View<Y>& like_out) const {
     using Scalar = std::remove_const_t<X>;
-    if constexpr (!std::same_as<Scalar, std::remove_const_t<Y>> || !std::is_floating_point_v<Scalar>) return nullptr;
+    if constexpr (!std::same_as<Scalar, std::remove_const_t<Y>> || std::is_integral_v<Scalar>) return nullptr;
     if (!uses_kernels_) return nullptr;
     return KernelPlan::make_for_indices(kind_of<Scalar>(), geometry,
                                         {like_in.strides(), indices.strides(), like_in.strides(), like_out.strides()});

@@ -5,10 +5,12 @@
 #define HWY_TARGET_INCLUDE "kernels/forward.cpp"
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
+#include "kernels/band-inl.h"
 #include "kernels/finish-inl.h"
 #include "kernels/fused-inl.h"
 #include "kernels/packed-inl.h"
 #include "kernels/rows-inl.h"
+#include "kernels/whole-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -34,6 +36,7 @@ struct NoFused {
   NoFused(const Job&, const void*) {}
   explicit operator bool() const { return false; }
   bool operator()(const RowCursor&) const { return false; }
+  Index band(const RowCursor&, Index) const { return 0; }
 };
 
 #if HWY_TARGET != HWY_SCALAR
@@ -50,6 +53,12 @@ class Fused {
     lanes_ = !rows_ && FusedLanes<D, kind>::can_make(job.rows);
     stream_ = (rows_ || lanes_) && leaves_cache(job.rows, sizeof(T));
     has_one_divisor_ = divides && has_one_divisor(axis_, job.choice.average);
+    if (divides && has_one_divisor(job.rows, job.choice.average))
+      divisor_ = vertical_divisor(RowCursor(job.rows, job.first_row));
+    // Bands write columns of half lines, which is no way past the cache.
+    const bool passes_cache = stream_ && axis_.output % FusedBand<D, kind>::lanes == 0;
+    bands_ = !passes_cache && FusedBand<D, kind>::can_make(job.rows) &&
+             (!divides || has_one_divisor_ || divisor_row_ != nullptr);
   }
   ~Fused() {
     if (stream_) hwy::FlushStream();
@@ -64,35 +73,73 @@ class Fused {
     T* out = static_cast<T*>(job_.out) + cursor.offset().out;
     if constexpr (kind == Combine::sum && std::is_floating_point_v<T>)
       if (job_.choice.averages) {
-        const Divisors divisors(job_.rows, job_.choice.average, cursor);
-        const bool uniform = has_one_divisor_;
-        if (!uniform && divisor_row_ == nullptr) return false;
-        const T by = static_cast<T>(uniform ? divisors.of_output(0) : divisors.vertical());
-        // The reciprocal of a power of two is exact, so multiplying by it is dividing.
-        int exponent = 0;
-        if (uniform && std::frexp(by, &exponent) == T(0.5)) {
-          const V times = hn::Set(D(), T(1) / by);
+        if (!has_one_divisor_ && divisor_row_ == nullptr) return false;
+        const T vertical = vertical_divisor(cursor);
+        if (has_one_divisor_ && is_power_of_two(vertical)) {
+          const V times = hn::Set(D(), T(1) / vertical);
           return make(columns, out, [times](V v, Index) HWY_ATTR { return hn::Mul(v, times); });
         }
-        const V vertical = hn::Set(D(), by);
+        const V by = hn::Set(D(), vertical);
         HWY_ALIGN T ones[hn::MaxLanes(D())];
         std::fill_n(ones, hn::MaxLanes(D()), T(1));
-        const T* horizontal = uniform ? ones : divisor_row_;
-        const Index step = uniform ? 0 : 1;
+        const T* horizontal = has_one_divisor_ ? ones : divisor_row_;
+        const Index step = has_one_divisor_ ? 0 : 1;
         if (rows_)
-          return make(columns, out, [vertical, horizontal, step](V v, Index output) HWY_ATTR {
-            return hn::Div(v, hn::Mul(vertical, hn::LoadU(D(), horizontal + step * output)));
+          return make(columns, out, [by, horizontal, step](V v, Index output) HWY_ATTR {
+            return hn::Div(v, hn::Mul(by, hn::LoadU(D(), horizontal + step * output)));
           });
-        return make(columns, out, [vertical, horizontal, step](V v, Index output) HWY_ATTR {
-          return hn::Div(v, hn::Mul(vertical, hn::Set(D(), horizontal[step * output])));
+        return make(columns, out, [by, horizontal, step](V v, Index output) HWY_ATTR {
+          return hn::Div(v, hn::Mul(by, hn::Set(D(), horizontal[step * output])));
         });
       }
     return make(columns, out, [](V v, Index) HWY_ATTR { return v; });
   }
 
+  /// Makes up to `most` rows of the cursor's plane together; answers how many. 0 if they need another path.
+  Index band(RowCursor cursor, Index most) {
+    using Band = FusedBand<D, kind>;
+    if (!bands_) return 0;
+    const Index first = cursor.vertical_position(0);
+    const Index count = std::min({most, Band::most_rows, job_.rows.vertical[0].window.output - first});
+    const T* in = static_cast<const T*>(job_.in) + cursor.offset().in;
+    T* out = static_cast<T*>(job_.out) + cursor.offset().out;
+    const auto make_band = [&](const auto& finish) {
+      return Band::make(job_.rows, first, count, in, out, finish) ? count : 0;
+    };
+    if constexpr (kind == Combine::sum && std::is_floating_point_v<T>)
+      if (job_.choice.averages) {
+        if (divisor_ != T(0)) {
+          const V by = hn::Set(D(), divisor_);
+          return make_band([by](V v, Index, Index) HWY_ATTR { return hn::Div(v, by); });
+        }
+        // Counts along the row; of windows that have the same, any tells the count.
+        T vertical[Band::most_rows], ones[Band::lanes];
+        for (Index r = 0; r < count; ++r, cursor.next()) vertical[r] = vertical_divisor(cursor);
+        std::fill_n(ones, Band::lanes, T(1));
+        return make_band([by_row = static_cast<const T*>(vertical),
+                          by_output = has_one_divisor_ ? static_cast<const T*>(ones) : divisor_row_,
+                          step = has_one_divisor_ ? 0 : 1](V v, Index output, Index row) HWY_ATTR {
+          return hn::Div(v, hn::Mul(hn::Set(D(), by_row[row]), hn::LoadU(D(), by_output + step * output)));
+        });
+      }
+    return make_band([](V v, Index, Index) HWY_ATTR { return v; });
+  }
+
  private:
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
+
+  /// The divisor of a whole row, or the part of it that all outputs of the row have.
+  T vertical_divisor(const RowCursor& cursor) const {
+    if (divisor_ != T(0)) return divisor_;
+    const Divisors divisors(job_.rows, job_.choice.average, cursor);
+    return static_cast<T>(has_one_divisor_ ? divisors.of_output(0) : divisors.vertical());
+  }
+  /// The reciprocal of a power of two is exact, so multiplying by it is dividing.
+  static bool is_power_of_two(T value) {
+    int exponent = 0;
+    return std::frexp(value, &exponent) == T(0.5);
+  }
 
   template <class Finish>
   HWY_INLINE bool make(Columns<D, kind>& columns, T* out, const Finish& finish) {
@@ -103,7 +150,8 @@ class Fused {
   const Job& job_;
   const T* divisor_row_;
   const Axis& axis_;
-  bool rows_ = false, lanes_ = false, stream_ = false, has_one_divisor_ = false;
+  T divisor_ = T(0);  ///< of all outputs, if they have the same
+  bool rows_ = false, lanes_ = false, stream_ = false, has_one_divisor_ = false, bands_ = false;
 };
 #endif
 
@@ -150,6 +198,11 @@ void forward_rows(const Job& job) {
     return;
   }
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
+    if (const Index made = fused.band(cursor, job.last_row - row); made > 0) {
+      for (Index i = 1; i < made; ++i) cursor.next();
+      row += made - 1;
+      continue;
+    }
     if (fused && fused(cursor)) continue;
     Output<Reduction> output(job, cursor);
     output.divide_by(divisor_row);
@@ -164,13 +217,31 @@ void forward_rows(const Job& job) {
 }
 
 template <class T, Combine kind>
-void forward(const Job& job) {
-  if (job.packed != nullptr) return pool_packed<T>(job, [](const Job& planes) { forward<T, kind>(planes); });
+void forward_planes(const Job& job) {
+  if (job.packed != nullptr) return pool_packed<T>(job, [](const Job& planes) { forward_planes<T, kind>(planes); });
   if constexpr (kind != Combine::sum && is_real<T>)
     if (job.choice.nan == Nan::ignore) return forward_rows<Reduction<T, kind, Nan::ignore>>(job);
   if constexpr (kind == Combine::sum && sizeof(T) == 1)
     if (job.rows.tap_count <= few_bytes) return forward_rows<Reduction<T, kind, Nan::propagate, true>>(job);
   forward_rows<Reduction<T, kind, Nan::propagate>>(job);
+}
+
+template <class T, Combine kind>
+void forward(const Job& job) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (std::is_same_v<T, float>)
+    if (WholePlanes<T, kind>::can_make(job.rows)) {
+      using Whole = WholePlanes<T, kind>;
+      const Whole whole(job);
+      for (Index row = job.first_row; row < job.last_row; row += Whole::lanes) {
+        const Index end = std::min(row + Whole::lanes, job.last_row);
+        if (end - row < Whole::lanes || !whole(row))
+          forward_planes<T, kind>({job.rows, job.choice, job.in, job.out, row, end, job.scratch, nullptr});
+      }
+      return;
+    }
+#endif
+  forward_planes<T, kind>(job);
 }
 
 #define NDPOOL_ROW(name, type) {forward<type, Combine::max>, forward<type, Combine::min>, forward<type, Combine::sum>},

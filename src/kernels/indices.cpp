@@ -388,7 +388,7 @@ bool indices(const IndexJob& job) {
   switch (job.use) {
     case IndexUse::check: with_index<T>(job, [&]<class I>(I) { fine = check<I>(job); }); break;
     case IndexUse::jvp:
-      if constexpr (std::is_floating_point_v<T>) with_index<T>(job, [&]<class I>(I) { jvp_by<T, I>(job); });
+      if constexpr (is_real<T>) with_index<T>(job, [&]<class I>(I) { jvp_by<T, I>(job); });
       break;
     case IndexUse::vjp:
       if constexpr (std::is_floating_point_v<T>) with_index<T>(job, [&]<class I>(I) { vjp_by<T, I>(job); });

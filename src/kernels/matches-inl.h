@@ -438,18 +438,6 @@ class MatchedPlanes {
     }
   }
 
-  static void copy_streaming(const T* from, T* to, Index count) {
-    Index i = 0;
-#if HWY_TARGET != HWY_SCALAR
-    const hn::ScalableTag<std::uint8_t> d;
-    const auto step = static_cast<Index>(hn::Lanes(d) / sizeof(T));
-    for (; i + step <= count; i += step)
-      hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + i)), d,
-                 reinterpret_cast<std::uint8_t*>(to + i));
-#endif
-    for (; i < count; ++i) to[i] = from[i];
-  }
-
   const Rows& rows_;
   const Axis& axis_;
   const Index inner_;

@@ -32,6 +32,21 @@ inline bool tangent_out_is_packed(const Rows& rows) {
          (rows.inner.extent == 1 || rows.inner.stride.tangent_out == 1);
 }
 
+/// Copies a row past the cache; `to` must be aligned for vectors.
+template <class T>
+void copy_streaming(const T* from, T* to, Index count) {
+  Index i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto step = static_cast<Index>(hn::Lanes(d) / sizeof(T));
+  for (; i + step <= count; i += step)
+    hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + i)), d,
+               reinterpret_cast<std::uint8_t*>(to + i));
+#endif
+  for (; i < count; ++i) to[i] = from[i];
+}
+
 /// Where tap t of a window lies, relative to tap 0: offsets by tap number.
 class TapOffsets {
  public:

@@ -77,15 +77,28 @@ inline std::size_t fold_scratch_bytes(const Rows& rows) {
          (is_tall(rows) ? 3 * tall_buffer_bytes(rows) : 0);
 }
 
-/// The VJP of sums keeps whole rows.
-inline std::size_t winner_row_bytes(const Rows& rows) {
+/// The VJP of sums keeps whole rows: sums of outputs with zeros around them, divisors, cells, and which outputs see
+/// them.
+struct SpreadRows {
+  Index margin;  ///< zeros before the first output, in outputs
+  Index behind;  ///< and behind the last
+  std::size_t sums_bytes, divisor_bytes, cell_bytes, run_bytes;
+  std::size_t bytes() const { return sums_bytes + divisor_bytes + cell_bytes + run_bytes; }
+};
+inline SpreadRows spread_rows(const Rows& rows) {
   const Axis& axis = rows.horizontal.window;
-  const auto elements = static_cast<std::size_t>(std::max(axis.input, axis.output) * rows.inner.extent);
-  return (elements * 8 + 63) / 64 * 64 + 64;
-}
-
-inline std::size_t winner_scratch_bytes(const Rows& rows) {
-  return 4 * winner_row_bytes(rows) + static_cast<std::size_t>(rows.tap_count) * sizeof(Index);
+  const auto row_bytes = [](Index elements, std::size_t size) {
+    return (static_cast<std::size_t>(elements) * size + 63) / 64 * 64 + 64;
+  };
+  const Index lanes = rows.inner.extent;
+  const Index reach = axis.adaptive ? 0 : (axis.kernel - 1) / axis.stride + 1;
+  const Index behind = axis.adaptive ? 0 : std::max<Index>(0, (axis.input + axis.lo) / axis.stride - axis.output + 1);
+  return {reach,
+          behind,
+          row_bytes((reach + axis.output + behind) * lanes, 8),
+          row_bytes(axis.output, 8),
+          row_bytes(axis.input * lanes, 8),
+          row_bytes(axis.input, sizeof(Index) * 4)};
 }
 
 /// Cells of one plane, lanes included.
@@ -93,6 +106,11 @@ inline Index plane_cells(const Rows& rows) {
   Index cells = rows.horizontal.window.input * rows.inner.extent;
   for (int v = 0; v < rows.vertical_count; ++v) cells *= rows.vertical[v].window.input;
   return cells;
+}
+
+/// Results of one plane, lanes included.
+inline Index plane_outputs(const Rows& rows) {
+  return rows.rows_per_plane * rows.horizontal.window.output * rows.inner.extent;
 }
 
 /// Arrays beyond this many bytes leave the cache anyway, so what is written to them need not pass through it.

@@ -126,6 +126,24 @@ struct AnalyticKernels {
   AnalyticKernel of[scalar_kinds][2] = {};
 };
 
+/// One plane of an array of short floats, and the same packed as floats.
+struct WidenJob {
+  const Rows& rows;
+  Index Strides::*array;  ///< whose strides are meant
+  bool has_input_shape;
+  void* narrow;
+  float* wide;
+  bool back;  ///< to the short floats
+};
+
+using WidenKernel = void (*)(const WidenJob&);
+
+/// Null for all but short floats.
+struct WidenKernels {
+  std::int64_t target = 0;
+  WidenKernel of[scalar_kinds] = {};
+};
+
 /// All kernels of one instruction set.
 struct KernelTable {
   std::int64_t target = 0;
@@ -135,6 +153,7 @@ struct KernelTable {
   const IndexKernels* indices = nullptr;
   const AnalyticKernels* analytic = nullptr;
   const WinnerKernels* ties = nullptr;
+  const WidenKernels* widen = nullptr;
 };
 
 /// Adds the kernels that were compiled for a target and that this machine can run, each family from its own file.
@@ -144,6 +163,7 @@ void add_spread_kernels(std::vector<KernelTable>& tables);
 void add_index_kernels(std::vector<KernelTable>& tables);
 void add_analytic_kernels(std::vector<KernelTable>& tables);
 void add_tie_kernels(std::vector<KernelTable>& tables);
+void add_widen_kernels(std::vector<KernelTable>& tables);
 
 /// Enters one family of kernels into the table of its target, if this machine has the target.
 template <class Getter, class Family>

@@ -84,6 +84,10 @@ struct Winner {
   }
 };
 
+/// How winners are numbered while they are looked for: by their taps, or by where their cells are relative to tap 0, as
+/// flat indices count. Both grow in row-major order of the cells.
+enum class Numbering : unsigned char { taps, cells };
+
 /// The winners of output rows, strip by strip. Tap numbers have the size of the elements, so that both fit the same
 /// vectors. Temporary rows have room behind them, so that vectors need not end where a row does.
 template <class T, Combine kind, Nan nan>
@@ -92,8 +96,22 @@ class RowWinners {
   using W = Winner<T, kind, nan>;
   using Tap = typename W::Tap;
 
-  RowWinners(const Rows& rows, const T* in, void* scratch)
+  /// True if the numbers of all cells fit, padding included.
+  static bool can_number_cells(const Rows& rows) {
+    Index cells = 1;
+    const auto add_axis = [&cells](const Axis& axis) {
+      const Index reach = axis.adaptive ? axis.input : axis.lo + axis.input + axis.hi + axis.stride;
+      return !__builtin_mul_overflow(cells, reach, &cells) && cells < Index{1} << 28;
+    };
+    if (sizeof(T) < 4 || rows.horizontal.window.adaptive || !add_axis(rows.horizontal.window)) return false;
+    for (int v = 0; v < rows.vertical_count; ++v)
+      if (!add_axis(rows.vertical[v].window)) return false;
+    return true;
+  }
+
+  RowWinners(const Rows& rows, const T* in, void* scratch, Numbering numbering = Numbering::taps)
       : rows_(rows),
+        numbering_(numbering),
         axis_(rows.horizontal.window),
         inner_(rows.inner.extent),
         in_is_packed_(rows.in_is_packed()),
@@ -114,8 +132,10 @@ class RowWinners {
       const Index end = std::min(begin + strip_, axis_.output);
       const Index first = axis_.start(begin);
       const Index columns = axis_.adaptive ? bins_end(end) - first : axis_.span(end - begin);
-      across(cursor, first, columns);
-      along(begin, end, first);
+      if (!in_registers(cursor, begin, end)) {
+        across(cursor, first, columns);
+        along(begin, end, first);
+      }
       use(begin, end, static_cast<const T*>(values_), static_cast<const Tap*>(taps_));
     }
   }
@@ -164,7 +184,12 @@ class RowWinners {
     const Taps taps = vertical.window.taps(cursor.vertical_position(axis));
     for (Index r = 0; r < taps.count; ++r)
       across_taps(cursor, axis + 1, base + (taps.first + r * taps.step) * vertical.stride.in,
-                  tap + (taps.first_tap + r) * vertical.tap_stride);
+                  tap + (taps.first_tap + r) * weight(vertical));
+  }
+
+  /// What a tap on an axis adds to the number of a winner. Those along the row are counted in these, too.
+  Index weight(const PooledAxis& axis) const {
+    return numbering_ == Numbering::taps ? axis.tap_stride : axis.window.dilation * axis.cell_stride;
   }
 
   /// Copies a row to where the values are later: that place is free until the columns are complete.
@@ -271,7 +296,8 @@ class RowWinners {
     const Tap* taps = column_taps_ + from;
     T* to_values = values_ + to;
     Tap* to_taps = taps_ + to;
-    const auto one = hn::Set(d, Tap{1}), two = hn::Set(d, Tap{2});
+    const Tap each = static_cast<Tap>(weight(rows_.horizontal));
+    const auto one = hn::Set(d, each), two = hn::Set(d, static_cast<Tap>(2 * each));
     for (Index i = 0; i < count; i += W::lanes) {
       const T* v = values + i * step;
       const Tap* t = taps + i * step;
@@ -280,8 +306,8 @@ class RowWinners {
       if constexpr (K >= 3) winner.take_any(W::template load<step>(v + 2 * shift, t + 2 * shift).shifted(two));
       if constexpr (K == 0)
         for (Index tap = 1; tap < kernel; ++tap)
-          winner.take_any(
-              W::template load<step>(v + tap * shift, t + tap * shift).shifted(hn::Set(d, static_cast<Tap>(tap))));
+          winner.take_any(W::template load<step>(v + tap * shift, t + tap * shift)
+                              .shifted(hn::Set(d, static_cast<Tap>(tap * each))));
       winner.store(to_values + i, to_taps + i);
     }
   }
@@ -296,7 +322,7 @@ class RowWinners {
 
   HWY_NOINLINE void join(Index taps, Index count) {
     const Index distance = taps * axis_.dilation * inner_;
-    const auto by = hn::Set(typename W::DTap(), static_cast<Tap>(taps));
+    const auto by = hn::Set(typename W::DTap(), static_cast<Tap>(taps * weight(rows_.horizontal)));
     Index i = 0;
     for (; i + W::lanes <= count; i += W::lanes) {
       W winner = W::template load<1>(column_values_ + i, column_taps_ + i);
@@ -330,7 +356,169 @@ class RowWinners {
       }
   }
 
+  // ---- in registers ----
+
+  /// Windows of two or three columns, with all rows of an output in registers. False if they are others, or if there is
+  /// a NaN, for which the comparisons here are not made.
+  bool in_registers([[maybe_unused]] const RowCursor& cursor, [[maybe_unused]] Index begin,
+                    [[maybe_unused]] Index end) {
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (sizeof(T) >= 4) {
+      if (inner_ != 1 || !in_is_packed_ || axis_.adaptive || axis_.dilation != 1 || axis_.stride > 2) return false;
+      const Range inside = axis_.full_outputs();
+      const Range full{std::max(inside.begin, begin), std::min(inside.end, end)};
+      if (full.end - full.begin < W::lanes) return false;
+      SeenRows seen;
+      if (!add_seen_rows(cursor, 0, in_ + cursor.offset().in, 0, seen)) return false;
+      if (axis_.kernel == 2) {
+        if (!(axis_.stride == 1 ? whole_windows<2, 1>(seen, begin, full) : whole_windows<2, 2>(seen, begin, full)))
+          return false;
+      } else if (axis_.kernel == 3) {
+        if (!(axis_.stride == 1 ? whole_windows<3, 1>(seen, begin, full) : whole_windows<3, 2>(seen, begin, full)))
+          return false;
+      } else {
+        return false;
+      }
+      for (Index output = begin; output < full.begin; ++output)
+        if (!cut_window(seen, begin, output)) return false;
+      for (Index output = full.end; output < end; ++output)
+        if (!cut_window(seen, begin, output)) return false;
+      return true;
+    }
+#endif
+    return false;
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  /// The input rows of an output row, in row-major order of their taps.
+  struct SeenRows {
+    static constexpr int most = 9;
+    const T* row[most];
+    Tap number[most];
+    int count = 0;
+  };
+
+  bool add_seen_rows(const RowCursor& cursor, int axis, const T* base, Index number, SeenRows& seen) {
+    if (axis == rows_.vertical_count) {
+      if (seen.count == SeenRows::most) return false;
+      seen.row[seen.count] = base;
+      seen.number[seen.count++] = static_cast<Tap>(number);
+      return true;
+    }
+    const PooledAxis& vertical = rows_.vertical[axis];
+    const Taps taps = vertical.window.taps(cursor.vertical_position(axis));
+    for (Index r = 0; r < taps.count; ++r)
+      if (!add_seen_rows(cursor, axis + 1, base + (taps.first + r * taps.step) * vertical.stride.in,
+                         number + (taps.first_tap + r) * weight(vertical), seen))
+        return false;
+    return true;
+  }
+
+  /// The best of some taps that come in row-major order, and a sum that tells whether one of them was a NaN. Infinities
+  /// of both signs add up to one as well; that only costs time.
+  struct Best {
+    hn::Vec<typename W::D> value, sum;
+    hn::Vec<typename W::DTap> number;
+    HWY_INLINE void take(hn::Vec<typename W::D> candidate, hn::Vec<typename W::DTap> at) {
+      const auto wins = kind == Combine::max ? hn::Gt(candidate, value) : hn::Lt(candidate, value);
+      value = hn::IfThenElse(wins, candidate, value);
+      number = hn::IfThenElse(hn::RebindMask(typename W::DTap(), wins), at, number);
+      if constexpr (std::is_floating_point_v<T>) sum = hn::Add(sum, candidate);
+    }
+  };
+
+  /// The columns of some outputs in one row.
+  template <int kernel, int stride>
+  struct Row {
+    using V = hn::Vec<typename W::D>;
+    V first, second, third;
+    HWY_INLINE explicit Row(const T* from) {
+      const typename W::D d;
+      if constexpr (stride == 1) {
+        first = hn::LoadU(d, from);
+        second = hn::LoadU(d, from + 1);
+        if constexpr (kernel == 3) third = hn::LoadU(d, from + 2);
+      } else {
+        const V low = hn::LoadU(d, from), high = hn::LoadU(d, from + W::lanes);
+        first = hn::ConcatEven(d, high, low);
+        second = hn::ConcatOdd(d, high, low);
+        if constexpr (kernel == 3) third = hn::ConcatOdd(d, hn::LoadU(d, from + 1 + W::lanes), hn::LoadU(d, from + 1));
+      }
+    }
+  };
+
+  template <int kernel, int stride>
+  bool whole_windows(const SeenRows& seen, Index begin, const Range& full) {
+    switch (seen.count) {
+      case 2: return whole_windows_of<kernel, stride, 2>(seen, begin, full);
+      case 3: return whole_windows_of<kernel, stride, 3>(seen, begin, full);
+      default: return whole_windows_of<kernel, stride, 0>(seen, begin, full);
+    }
+  }
+
+  /// Outputs whose taps are all on the input, from `rows` rows or from as many as there are. False if there was a NaN.
+  template <int kernel, int stride, int rows>
+  HWY_NOINLINE bool whole_windows_of(const SeenRows& seen, Index begin, const Range& full) {
+    const typename W::D d;
+    const typename W::DTap dt;
+    const auto each = hn::Set(dt, static_cast<Tap>(weight(rows_.horizontal)));
+    const int count = rows > 0 ? rows : seen.count;
+    const T* row[SeenRows::most];
+    for (int r = 0; r < count; ++r) row[r] = seen.row[r] - axis_.lo;
+    T* const values = values_ - begin;
+    Tap* const numbers = taps_ - begin;
+    auto saw_nan = hn::Zero(d);
+    for (Index next = full.begin; next < full.end; next += W::lanes) {
+      const Index output = std::min(next, full.end - W::lanes);  // the last vector may make some outputs again
+      const Index cell = output * stride;
+      Best best;
+      const auto add_row = [&](int r, bool is_first) HWY_ATTR {
+        const Row<kernel, stride> columns(row[r] + cell);
+        auto number = hn::Set(dt, seen.number[r]);
+        if (is_first)
+          best = {columns.first, columns.first, number};
+        else
+          best.take(columns.first, number);
+        number = hn::Add(number, each);
+        best.take(columns.second, number);
+        if constexpr (kernel == 3) best.take(columns.third, hn::Add(number, each));
+      };
+      add_row(0, true);
+      if constexpr (rows >= 2) add_row(1, false);
+      if constexpr (rows >= 3) add_row(2, false);
+      if constexpr (rows == 0)
+        for (int r = 1; r < count; ++r) add_row(r, false);
+      if constexpr (std::is_floating_point_v<T>) saw_nan = hn::Or(saw_nan, hn::VecFromMask(d, hn::IsNaN(best.sum)));
+      hn::StoreU(best.value, d, values + output);
+      hn::StoreU(best.number, dt, numbers + output);
+    }
+    return hn::AllFalse(d, hn::MaskFromVec(saw_nan));
+  }
+
+  /// An output at an edge. False if there was a NaN.
+  bool cut_window(const SeenRows& seen, Index begin, Index output) {
+    const Taps taps = axis_.taps(output);
+    const Index each = weight(rows_.horizontal);
+    bool is_first = true;
+    T value{};
+    Tap number{};
+    for (int r = 0; r < seen.count; ++r)
+      for (Index t = 0; t < taps.count; ++t) {
+        const T candidate = seen.row[r][taps.first + t];
+        if (candidate != candidate) return false;
+        if (!is_first && !(kind == Combine::max ? candidate > value : candidate < value)) continue;
+        is_first = false;
+        value = candidate;
+        number = static_cast<Tap>(seen.number[r] + (taps.first_tap + t) * each);
+      }
+    values_[output - begin] = value;
+    taps_[output - begin] = number;
+    return true;
+  }
+#endif
+
   const Rows& rows_;
+  const Numbering numbering_;
   const Axis& axis_;
   const Index inner_;
   const bool in_is_packed_;

@@ -25,6 +25,22 @@ HWY_NOINLINE void write_outputs(const Rows& rows, const From* from, Index output
       to[output * step + lane * lane_step] = static_cast<To>(from[output * lanes + lane]);
 }
 
+/// Flat indices of winners that are numbered by cells; tap 0 of the first window is `first`.
+template <class Number>
+HWY_NOINLINE void write_flat(const Rows& rows, const Number* numbers, Index first, Index outputs, Index* to) {
+  const Index lanes = rows.inner.extent, stride = rows.horizontal.window.stride;
+  const Index step = rows.horizontal.stride.tangent_out, lane_step = rows.inner.stride.tangent_out;
+  if (lanes == 1 && step == 1) {
+    NDPOOL_INDEPENDENT
+    for (Index i = 0; i < outputs; ++i) to[i] = first + i * stride + static_cast<Index>(numbers[i]);
+    return;
+  }
+  for (Index output = 0; output < outputs; ++output)
+    for (Index lane = 0; lane < lanes; ++lane)
+      to[output * step + lane * lane_step] =
+          first + output * stride + static_cast<Index>(numbers[output * lanes + lane]);
+}
+
 /// Calls use(output, lane, cell) for the outputs [begin, end) of a row; `cell` is where the winner is.
 template <class Tap, class Stride, class Use>
 HWY_INLINE void for_each_winner(const Rows& rows, Index start, Index begin, Index end, const Tap* taps,
@@ -79,7 +95,10 @@ bool vjp_by_matches(const TangentJob& job, RowWinners<T, kind, nan>& winners) {
 template <class T, Combine kind, Nan nan>
 void winners_of(const TangentJob& job) {
   const Rows& rows = job.rows;
-  RowWinners<T, kind, nan> winners(rows, static_cast<const T*>(job.in), job.scratch);
+  using Winners = RowWinners<T, kind, nan>;
+  const bool numbers_cells =
+      job.use == WinnerUse::indices && job.index_kind == IndexKind::flat && Winners::can_number_cells(rows);
+  Winners winners(rows, static_cast<const T*>(job.in), job.scratch, numbers_cells ? Numbering::cells : Numbering::taps);
   if constexpr (std::is_floating_point_v<T>)
     if (job.use == WinnerUse::vjp && vjp_by_matches(job, winners)) return;
   // Indices count cells of the pooled axes; derivatives step through the array of tangents or gradients.
@@ -113,6 +132,11 @@ void winners_of(const TangentJob& job) {
           case IndexKind::u16: write_taps(static_cast<std::uint16_t*>(job.tangent_out)); break;
           case IndexKind::u32: write_taps(static_cast<std::uint32_t*>(job.tangent_out)); break;
           case IndexKind::flat:
+            if (numbers_cells) {
+              write_flat(rows, taps, start + rows.horizontal.window.start(begin), end - begin,
+                         static_cast<Index*>(job.tangent_out) + to);
+              break;
+            }
             each([&](Index output, Index lane, Index cell) {
               static_cast<Index*>(job.tangent_out)[out(output, lane)] = cell;
             });

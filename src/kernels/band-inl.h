@@ -1,0 +1,137 @@
+// Per-target code: bands of output rows whose 3x3 windows step cell by cell. A vector of outputs walks down the rows,
+// and what it has read stays in registers for the next two. No include guard of the usual kind: see rows-inl.h.
+#if defined(NDPOOL_BAND_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_BAND_INL_H_
+#undef NDPOOL_BAND_INL_H_
+#else
+#define NDPOOL_BAND_INL_H_
+#endif
+
+#include "kernels/fused-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ndpool {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET != HWY_SCALAR
+
+/// Makes up to `most_rows` rows of a plane at a time, so that the vectors next to one another find their cells in the
+/// first-level cache.
+template <class D, Combine kind>
+class FusedBand {
+ public:
+  using T = hn::TFromD<D>;
+  using V = hn::Vec<D>;
+  static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+  static constexpr Index most_rows = 16;
+
+  static bool can_make(const Rows& rows) {
+    return rows.vertical_count == 1 && rows.inner.extent == 1 && is_small(rows.vertical[0].window) &&
+           is_small(rows.horizontal.window) && rows.horizontal.window.output >= lanes &&
+           rows.horizontal.window.input >= lanes;
+  }
+
+  /// Output rows from one on. `plane` is the input of the first row, `out` its output; `finish(vector, output, row)` is
+  /// what is stored. False if there was a NaN: then what was written is not to be used.
+  template <class Finish>
+  static HWY_NOINLINE bool make(const Rows& rows, Index first_row, Index count, const T* plane, T* out,
+                                const Finish& finish) {
+    const Axis& along = rows.horizontal.window;
+    const Walk<Finish> walk{plane,
+                            rows.vertical[0].stride.in,
+                            first_row - rows.vertical[0].window.lo,
+                            rows.vertical[0].window.input,
+                            count,
+                            out,
+                            rows.vertical[0].stride.out,
+                            finish};
+    V seen = hn::Zero(D());
+    for (Index output = 0; output < along.output; output += lanes) {
+      output = std::min(output, along.output - lanes);  // the last vector may make some outputs again
+      const Index cell = output - along.lo;
+      const bool left = cell<0, right = cell + 2 + lanes> along.input;
+      if (left && right)
+        walk.template down<true, true>(cell, output, seen);
+      else if (left)
+        walk.template down<true, false>(cell, output, seen);
+      else if (right)
+        walk.template down<false, true>(cell, output, seen);
+      else
+        walk.template down<false, false>(cell, output, seen);
+    }
+    if constexpr (watches) return hn::AllFalse(D(), hn::MaskFromVec(seen));
+    return true;
+  }
+
+ private:
+  static constexpr bool watches = std::is_floating_point_v<T> && kind != Combine::sum;
+
+  /// At most one cell of a window is on padding.
+  static bool is_small(const Axis& axis) {
+    const Index beyond = axis.start(axis.output - 1) + axis.kernel - axis.input;
+    return !axis.adaptive && axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1 && axis.lo <= 1 && beyond <= 1;
+  }
+
+  static HWY_INLINE V combine(V a, V b) { return Columns<D, kind>::combine(a, b); }
+
+  /// What an input row gives to a vector of outputs. Maxima and minima are combined at once; sums wait, because those
+  /// of columns come first.
+  struct Row {
+    V before, middle, behind;
+  };
+
+  template <class Finish>
+  struct Walk {
+    const T* plane;
+    Index pitch, first, height;  ///< of input rows; `first` is the one under tap 0
+    Index count;
+    T* out;
+    Index out_pitch;
+    const Finish& finish;
+
+    template <bool left, bool right>
+    HWY_INLINE Row row(Index y, Index cell, V& seen) const {
+      const D d;
+      const V identity = Columns<D, kind>::identity();
+      if (y < 0 || y >= height) return {identity, identity, identity};
+      const T* from = plane + y * pitch + cell;
+      hwy::Prefetch(from + most_rows * pitch);  // where the next band is, in this plane or behind it
+      const V middle = hn::LoadU(d, from + 1);
+      const V before =
+          left ? slide<static_cast<int>(lanes) - 1>(d, middle, identity) : hn::LoadU(d, left ? from + 1 : from);
+      const V behind = right ? slide<1>(d, identity, middle) : hn::LoadU(d, right ? from + 1 : from + 2);
+      // Infinities of both signs add up to a NaN as well; that only costs time.
+      if constexpr (watches) seen = hn::Or(seen, hn::VecFromMask(d, hn::IsNaN(hn::Add(before, behind))));
+      if constexpr (kind == Combine::sum) return {before, middle, behind};
+      const V all = combine(combine(before, middle), behind);
+      return {all, all, all};
+    }
+
+    template <bool left, bool right>
+    HWY_INLINE void down(Index cell, Index output, V& all_seen) const {
+      V seen = all_seen;
+      T* to = out + output;
+      Row above = row<left, right>(first, cell, seen), here = row<left, right>(first + 1, cell, seen);
+      for (Index r = 0; r < count; ++r, to += out_pitch) {
+        const Row below = row<left, right>(first + 2 + r, cell, seen);
+        V all = combine(combine(above.before, here.before), below.before);
+        if constexpr (kind == Combine::sum) {
+          all = combine(all, combine(combine(above.middle, here.middle), below.middle));
+          all = combine(all, combine(combine(above.behind, here.behind), below.behind));
+        }
+        hn::StoreU(finish(all, output, r), D(), to);
+        above = here;
+        here = below;
+      }
+      all_seen = seen;
+    }
+  };
+};
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace HWY_NAMESPACE
+}  // namespace ndpool
+HWY_AFTER_NAMESPACE();
+
+#endif  // NDPOOL_BAND_INL_H_
