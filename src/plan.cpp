@@ -176,7 +176,7 @@ bool KernelPlan::run(Index unit, std::size_t scratch, const Watch& watch, RunRow
   if (tiles <= 1)
     for (Index i = 0; i < tiles; ++i) run_tile(&shared, i);
   else
-    executor().run(tiles, run_tile, &shared);
+    executor()->run(tiles, run_tile, &shared);
   if (shared.out_of_memory) throw std::bad_alloc();
   return !shared.stopped || shared.rows_done == shared.rows;
 }
@@ -272,41 +272,42 @@ std::shared_ptr<const KernelPlan> KernelPlan::make_for_indices(ScalarKind kind, 
   return std::shared_ptr<const KernelPlan>(new KernelPlan(kind, {}, std::move(rows)));
 }
 
-bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out) const {
+bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out,
+                             const Watch& watch) const {
   const IndexKernel kernel = kernels().indices->of[static_cast<int>(kind_)];
   const bool by_rows = use == IndexUse::check || use == IndexUse::jvp;
   std::atomic<bool> fine = true;
   const std::size_t bytes =
       use == IndexUse::place_vjp ? static_cast<std::size_t>(plane_cells(*rows_)) : index_scratch_bytes(*rows_);
-  run(
-      by_rows ? 1 : rows_->rows_per_plane, bytes, {},
+  const bool finished = run(
+      by_rows ? 1 : rows_->rows_per_plane, bytes, watch,
       [&](Index begin, Index end, void* scratch) {
         if (!kernel({*rows_, use, kind, indices, like_in, like_out, begin, end, scratch})) fine = false;
       },
-      4);  // nobody watches, and the kernels prepare more than others do
-  return fine;
+      4);  // the kernels prepare more than others do
+  return finished && fine;
 }
 
 bool KernelPlan::check_indices(const void* indices, IndexKind kind) const {
-  return run_indices(IndexUse::check, kind, indices, nullptr, nullptr);
+  return run_indices(IndexUse::check, kind, indices, nullptr, nullptr, {});
 }
 
-void KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in,
-                                  void* tangent_out) const {
-  run_indices(IndexUse::jvp, kind, indices, const_cast<void*>(tangent_in), tangent_out);
+bool KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out,
+                                  const Watch& watch) const {
+  return run_indices(IndexUse::jvp, kind, indices, const_cast<void*>(tangent_in), tangent_out, watch);
 }
 
-void KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out,
-                                  void* tangent_in) const {
-  run_indices(IndexUse::vjp, kind, indices, tangent_in, const_cast<void*>(tangent_out));
+bool KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in,
+                                  const Watch& watch) const {
+  return run_indices(IndexUse::vjp, kind, indices, tangent_in, const_cast<void*>(tangent_out), watch);
 }
 
-void KernelPlan::place(const void* indices, const void* values, void* cells) const {
-  run_indices(IndexUse::place, IndexKind::flat, indices, cells, const_cast<void*>(values));
+bool KernelPlan::place(const void* indices, const void* values, void* cells, const Watch& watch) const {
+  return run_indices(IndexUse::place, IndexKind::flat, indices, cells, const_cast<void*>(values), watch);
 }
 
-void KernelPlan::place_vjp(const void* indices, const void* cells, void* values) const {
-  run_indices(IndexUse::place_vjp, IndexKind::flat, indices, const_cast<void*>(cells), values);
+bool KernelPlan::place_vjp(const void* indices, const void* cells, void* values, const Watch& watch) const {
+  return run_indices(IndexUse::place_vjp, IndexKind::flat, indices, const_cast<void*>(cells), values, watch);
 }
 
 }  // namespace ndpool
