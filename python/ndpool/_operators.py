@@ -71,7 +71,7 @@ With `indices`, from `return_indices`, the gradient goes to these winners, whate
 def _operator(describe: Callable[..., Pool]) -> Callable[..., Any]:
     """Makes the public function of the pool that `describe` describes by the arguments after x."""
     name = describe.__name__
-    arguments = list(inspect.signature(describe, eval_str=False).parameters.values())
+    arguments = list(inspect.signature(describe).parameters.values())
     has_winners = "nan" in inspect.signature(describe).parameters
     _descriptions[name.replace("_pool", "")] = describe
 

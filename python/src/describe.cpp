@@ -55,20 +55,26 @@ void for_each_entry(nb::handle object, const char* name, const char* what, F f) 
 /// The bytes that tell pools apart.
 class Key {
  public:
-  void add(Index value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+  void add(Index value) {
+    if (count_ < capacity) values_[count_++] = value;
+  }
   void add(double value) { add(std::bit_cast<Index>(value)); }
   void add(const Shape& shape) {
     add(Index{shape.size()});
-    bytes_.append(reinterpret_cast<const char*>(shape.begin()),
-                  sizeof(Index) * static_cast<std::size_t>(shape.end() - shape.begin()));
+    for (Index extent : shape) add(extent);
   }
   template <class Enum>
   requires std::is_enum_v<Enum>
   void add(Enum value) { add(static_cast<Index>(value)); }
-  const std::string& bytes() const { return bytes_; }
+  std::string_view bytes() const {
+    return {reinterpret_cast<const char*>(values_), sizeof(Index) * static_cast<std::size_t>(count_)};
+  }
 
  private:
-  std::string bytes_;
+  // Lists beyond max_rank are cut short: a pool with one of them is an error for every array.
+  static constexpr int capacity = 7 * max_rank + 32;
+  int count_ = 0;
+  Index values_[capacity];
 };
 
 template <class Enum>
@@ -201,50 +207,60 @@ class Reading {
   Py_ssize_t found_ = 0;
 };
 
-/// The reducer with its options. `Families` has a function per reducer, made for one kind of geometry.
-template <class Families, class Description>
-ndpool::Pool make_pool(Reading& reading, const Description& description) {
+/// The options of every reducer, of which each uses its own.
+struct Options {
+  ExtremeOptions extreme;
+  AverageOptions average;
+  SmoothMaxOptions smooth_max;
+  double p = 2;
+  LpOptions lp;
+};
+
+Options read_options(Reading& reading) {
+  Options options;
+  const auto read_ties = [&] { return reading.word("ties", ties_words, Ties::standard); };
   const auto read_empty = [&] { return reading.word("empty", empty_words, Empty::error); };
-  const auto make = [&]() -> ndpool::Pool {
-    switch (reading.reducer()) {
-      case Reducer::max:
-      case Reducer::min: {
-        ExtremeOptions options;
-        options.ties = reading.word("ties", ties_words, Ties::standard);
-        options.nan = reading.word("nan", nan_words, Nan::propagate);
-        options.empty = read_empty();
-        return reading.reducer() == Reducer::max ? Families::max(description, options)
-                                                 : Families::min(description, options);
-      }
-      case Reducer::sum: return Families::sum(description);
-      case Reducer::avg: {
-        AverageOptions options;
-        options.count_include_pad = reading.flag("count_include_pad", true);
-        options.divisor = reading.divisor();
-        options.rounding = reading.word("rounding", rounding_words, Rounding::half_even);
-        options.empty = read_empty();
-        return Families::avg(description, options);
-      }
-      case Reducer::smooth_max: {
-        SmoothMaxOptions options;
-        options.beta = reading.real("beta", options.beta);
-        options.pad_mode = reading.word("pad_mode", pad_mode_words, PadMode::zero);
-        options.empty = read_empty();
-        return Families::smooth_max(description, options);
-      }
-      case Reducer::lp: {
-        const double p = reading.real("p", 2);
-        LpOptions options;
-        options.ties = reading.word("ties", ties_words, Ties::standard);
-        options.empty = read_empty();
-        return Families::lp(p, description, options);
-      }
-    }
-    __builtin_unreachable();
-  };
-  const ndpool::Pool pool = make();
+  switch (reading.reducer()) {
+    case Reducer::max:
+    case Reducer::min:
+      options.extreme.ties = read_ties();
+      options.extreme.nan = reading.word("nan", nan_words, Nan::propagate);
+      options.extreme.empty = read_empty();
+      break;
+    case Reducer::sum: break;
+    case Reducer::avg:
+      options.average.count_include_pad = reading.flag("count_include_pad", true);
+      options.average.divisor = reading.divisor();
+      options.average.rounding = reading.word("rounding", rounding_words, Rounding::half_even);
+      options.average.empty = read_empty();
+      break;
+    case Reducer::smooth_max:
+      options.smooth_max.beta = reading.real("beta", 1);
+      options.smooth_max.pad_mode = reading.word("pad_mode", pad_mode_words, PadMode::zero);
+      options.smooth_max.empty = read_empty();
+      break;
+    case Reducer::lp:
+      options.p = reading.real("p", 2);
+      options.lp.ties = read_ties();
+      options.lp.empty = read_empty();
+      break;
+  }
   reading.finish();
-  return pool;
+  return options;
+}
+
+/// `Families` has a function per reducer, made for one kind of geometry.
+template <class Families, class Description>
+ndpool::Pool make_pool(Reducer reducer, const Options& options, const Description& description) {
+  switch (reducer) {
+    case Reducer::max: return Families::max(description, options.extreme);
+    case Reducer::min: return Families::min(description, options.extreme);
+    case Reducer::sum: return Families::sum(description);
+    case Reducer::avg: return Families::avg(description, options.average);
+    case Reducer::smooth_max: return Families::smooth_max(description, options.smooth_max);
+    case Reducer::lp: return Families::lp(options.p, description, options.lp);
+  }
+  __builtin_unreachable();
 }
 
 struct WindowFamilies {
@@ -336,21 +352,24 @@ nb::object extents_argument(const Shape& extents) {
 }
 
 /// Pools by key: the same description always gives the same pool, and with it its plans.
-std::unordered_map<std::string, nb::object>& kept_pools() {
-  static auto* pools = new std::unordered_map<std::string, nb::object>;  // not destroyed after the interpreter
+using KeptPools = std::unordered_map<std::string, nb::object, BytesHash, std::equal_to<>>;
+KeptPools& kept_pools() {
+  static auto* pools = new KeptPools;  // not destroyed after the interpreter
   return *pools;
 }
 
-template <class Arguments>
-nb::object keep_pool(const std::string& key, const ndpool::Pool& pool, const char* factory, const nb::dict& options,
-                     Arguments arguments) {
-  auto& pools = kept_pools();
-  if (const auto found = pools.find(key); found != pools.end()) return found->second;
+/// The pool that is kept under the key, or a new one of `make_pool()` and `make_arguments()`.
+template <class MakePool, class MakeArguments>
+nb::object keep_pool(const Key& key, const char* factory, const nb::dict& options, MakePool make,
+                     MakeArguments make_arguments) {
+  KeptPools& pools = kept_pools();
+  if (const auto found = pools.find(key.bytes()); found != pools.end()) return found->second;
   constexpr std::size_t most_pools = 1024;
   if (pools.size() >= most_pools) pools.clear();
-  auto* described = new Described(pool, key, {factory, arguments(), options});
+  const std::string bytes(key.bytes());
+  auto* described = new Described(make(), bytes, {factory, make_arguments(), options});
   nb::object made = nb::cast(described, nb::rv_policy::take_ownership);
-  pools.emplace(key, made);
+  pools.emplace(bytes, made);
   return made;
 }
 
@@ -387,8 +406,9 @@ nb::object describe_window(nb::handle reducer, nb::handle kernel, nb::handle str
   window.ceil_mode = read_flag(ceil_mode);
   key.add(Index{window.ceil_mode});
   for (const Shape* extents : {&window.axes, &window.kernel, &window.stride, &window.dilation}) key.add(*extents);
-  const ndpool::Pool pool = make_pool<WindowFamilies>(reading, window);
-  return keep_pool(key.bytes(), pool, "window", options, [&] {
+  const Options chosen = read_options(reading);
+  const auto make = [&] { return make_pool<WindowFamilies>(reading.reducer(), chosen, window); };
+  return keep_pool(key, "window", options, make, [&] {
     return nb::make_tuple(nb::borrow(reducer), to_tuple(window.kernel), extents_argument(window.stride),
                           padding_argument(window.padding, padding), to_tuple(window.dilation),
                           extents_argument(window.axes), window.ceil_mode);
@@ -400,8 +420,9 @@ nb::object describe_adaptive(nb::handle reducer, nb::handle output_size, nb::han
   const Adaptive adaptive = describe_bins(output_size, axes);
   reading.key.add(adaptive.axes);
   reading.key.add(adaptive.output_size);
-  const ndpool::Pool pool = make_pool<AdaptiveFamilies>(reading, adaptive);
-  return keep_pool(reading.key.bytes(), pool, "adaptive", options, [&] {
+  const Options chosen = read_options(reading);
+  const auto make = [&] { return make_pool<AdaptiveFamilies>(reading.reducer(), chosen, adaptive); };
+  return keep_pool(reading.key, "adaptive", options, make, [&] {
     return nb::make_tuple(nb::borrow(reducer), to_tuple(adaptive.output_size), extents_argument(adaptive.axes));
   });
 }
@@ -413,8 +434,9 @@ nb::object describe_global(nb::handle reducer, nb::handle axes, nb::handle keepd
   global.keepdims = read_flag(keepdims);
   reading.key.add(Index{global.keepdims});
   reading.key.add(global.axes);
-  const ndpool::Pool pool = make_pool<GlobalFamilies>(reading, global);
-  return keep_pool(reading.key.bytes(), pool, "global_", options,
+  const Options chosen = read_options(reading);
+  const auto make = [&] { return make_pool<GlobalFamilies>(reading.reducer(), chosen, global); };
+  return keep_pool(reading.key, "global_", options, make,
                    [&] { return nb::make_tuple(nb::borrow(reducer), extents_argument(global.axes), global.keepdims); });
 }
 

@@ -90,30 +90,31 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);
   nb::register_exception_translator(translate);
 
+  const auto required = [](const char* name) { return nb::arg(name).none(); };
   const auto optional = [](const char* name) { return nb::arg(name).none() = nb::none(); };
   nb::class_<Described> pool(module, "Pool",
                              "A pool: a geometry times a reducer. Immutable; equal parameters make equal pools.");
-  pool.def_static("window", &describe_window, nb::arg("reducer"), nb::arg("kernel"), optional("stride"),
-                  nb::arg("padding") = 0, nb::arg("dilation") = 1, optional("axes"), nb::arg("ceil_mode") = false,
-                  nb::arg("options"), "A pool over sliding windows.")
-      .def_static("adaptive", &describe_adaptive, nb::arg("reducer"), nb::arg("output_size"), optional("axes"),
+  pool.def_static("window", &describe_window, required("reducer"), required("kernel"), optional("stride"),
+                  nb::arg("padding").none() = 0, nb::arg("dilation").none() = 1, optional("axes"),
+                  nb::arg("ceil_mode").none() = false, nb::arg("options"), "A pool over sliding windows.")
+      .def_static("adaptive", &describe_adaptive, required("reducer"), required("output_size"), optional("axes"),
                   nb::arg("options"), "A pool over bins of nearly equal length.")
-      .def_static("global_", &describe_global, nb::arg("reducer"), optional("axes"), nb::arg("keepdims") = false,
-                  nb::arg("options"), "A pool over whole axes.")
+      .def_static("global_", &describe_global, required("reducer"), optional("axes"),
+                  nb::arg("keepdims").none() = false, nb::arg("options"), "A pool over whole axes.")
       .def(
           "output_shape",
           [](const Described& self, nb::handle shape) {
             return to_tuple(self.pool().output_shape(read_extents(shape, "shape", 1)));
           },
-          nb::arg("shape"), "Shape of the result for an array of `shape`.")
-      .def("forward", &forward, nb::arg("x"), optional("out"), optional("indices"),
+          required("shape"), "Shape of the result for an array of `shape`.")
+      .def("forward", &forward, required("x"), optional("out"), optional("indices"),
            "y, written to `out` if it is given. With indices (True, or an array to write) the pair (y, indices).")
-      .def("jvp", &jvp, nb::arg("x"), nb::arg("dx"), optional("out"), "dy, without y.")
-      .def("vjp", &vjp, nb::arg("x"), nb::arg("gy"), optional("out"), "gx.")
-      .def("jvp_from_indices", &jvp_from_indices, nb::arg("indices"), nb::arg("dx"), optional("out"), optional("shape"),
-           "dy of max and min, from the indices of the winners.")
-      .def("vjp_from_indices", &vjp_from_indices, nb::arg("indices"), nb::arg("gy"), optional("out"), optional("shape"),
-           "gx of max and min, from the indices of the winners. Needs `out` or the shape of x.");
+      .def("jvp", &jvp, required("x"), required("dx"), optional("out"), "dy, without y.")
+      .def("vjp", &vjp, required("x"), required("gy"), optional("out"), "gx.")
+      .def("jvp_from_indices", &jvp_from_indices, required("indices"), required("dx"), optional("out"),
+           optional("shape"), "dy of max and min, from the indices of the winners.")
+      .def("vjp_from_indices", &vjp_from_indices, required("indices"), required("gy"), optional("out"),
+           optional("shape"), "gx of max and min, from the indices of the winners. Needs `out` or the shape of x.");
   add_object_protocol(pool, [](const Described& self) { return self.recipe(); });
 
   nb::class_<DescribedUnpool> unpool(module, "Unpool", "Max unpooling to a size.");
@@ -124,31 +125,31 @@ NB_MODULE(_core, module) {
             const Adaptive size = describe_bins(output_size, axes);
             new (self) DescribedUnpool{size, Unpool(size)};
           },
-          nb::arg("output_size"), optional("axes"))
+          required("output_size"), optional("axes"))
       .def(
           "output_shape",
           [](const DescribedUnpool& self, nb::handle shape) {
             return to_tuple(self.unpool.output_shape(read_extents(shape, "shape", 1)));
           },
-          nb::arg("shape"), "Shape of the result for values of `shape`.")
+          required("shape"), "Shape of the result for values of `shape`.")
       .def(
           "forward",
           [](const DescribedUnpool& self, nb::handle y, nb::handle indices, nb::handle out) {
             return unpool_forward(self.unpool, y, indices, out);
           },
-          nb::arg("y"), nb::arg("indices"), optional("out"), "x.")
+          required("y"), required("indices"), optional("out"), "x.")
       .def(
           "jvp",
           [](const DescribedUnpool& self, nb::handle dy, nb::handle indices, nb::handle out) {
             return unpool_jvp(self.unpool, dy, indices, out);
           },
-          nb::arg("dy"), nb::arg("indices"), optional("out"), "dx.")
+          required("dy"), required("indices"), optional("out"), "dx.")
       .def(
           "vjp",
           [](const DescribedUnpool& self, nb::handle indices, nb::handle gx, nb::handle out) {
             return unpool_vjp(self.unpool, indices, gx, out);
           },
-          nb::arg("indices"), nb::arg("gx"), optional("out"), "gy.");
+          required("indices"), required("gx"), optional("out"), "gy.");
   add_object_protocol(unpool, [](const DescribedUnpool& self) { return self.recipe(); });
 
   module.def("set_threads", &set_thread_count, nb::arg("count"),

@@ -49,6 +49,12 @@ class PlanKey {
   bool overflows_ = false;
 };
 
+/// Lets a map of strings be asked without making one.
+struct BytesHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view bytes) const { return std::hash<std::string_view>()(bytes); }
+};
+
 struct KnownPlan {
   std::shared_ptr<const KernelPlan> kernels;
   Shape result_shape;
@@ -70,11 +76,7 @@ class PlanCache {
 
  private:
   static constexpr std::size_t most_plans = 256;
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view bytes) const { return std::hash<std::string_view>()(bytes); }
-  };
-  std::unordered_map<std::string, KnownPlan, Hash, std::equal_to<>> plans_;
+  std::unordered_map<std::string, KnownPlan, BytesHash, std::equal_to<>> plans_;
 };
 
 }  // namespace ndpool::python

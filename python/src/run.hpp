@@ -19,6 +19,8 @@ class Interrupts {
     listens_ = nb::cast<unsigned long>(main) == caller_;
   }
   Watch watch() { return listens_ ? Watch{&keep_going, this} : Watch{}; }
+  /// True if a handler has raised an exception, which is then Python's current one.
+  bool raised() const { return raised_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -31,24 +33,25 @@ class Interrupts {
     if (now - self.last_ < between) return true;
     self.last_ = now;
     const nb::gil_scoped_acquire acquire;
-    return PyErr_CheckSignals() == 0;
+    self.raised_ = PyErr_CheckSignals() != 0;
+    return !self.raised_;
   }
 
   unsigned long caller_;
   bool listens_ = false;
+  bool raised_ = false;
   Clock::time_point last_ = Clock::now();
 };
 
-/// Runs `f(watch)`, which says whether it has finished, without the GIL; raises what a signal handler has raised.
+/// Runs `f(watch)` without the GIL; raises what a signal handler has raised.
 template <class F>
 void run_released(F f) {
   Interrupts interrupts;
-  bool finished = false;
   {
     const nb::gil_scoped_release release;
-    finished = f(interrupts.watch());
+    f(interrupts.watch());
   }
-  if (!finished) throw nb::python_error();
+  if (interrupts.raised()) throw nb::python_error();  // even if the run was over by then
 }
 
 /// The same, but a run on few elements, which is over before another thread could take the GIL, keeps it.
