@@ -1,4 +1,4 @@
-"""Writes the type stubs of the package into the folder of a built package: python make_stubs.py FOLDER."""
+"""Writes the type stubs into the folder of a built package: python make_stubs.py FOLDER."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 HEADER = '''"""{doc}"""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, Union
+from typing import Any, Literal, Protocol
 
 import numpy.typing
 
@@ -41,11 +41,17 @@ def package_stub(package, operators) -> str:
         value = getattr(package, name)
         if hasattr(value, "vjp"):
             text += f"class _{name}(Protocol):\n"
-            text += method("__call__", value, True) + method("jvp", value.jvp, False) + method("vjp", value.vjp, False)
+            text += (
+                method("__call__", value, True)
+                + method("jvp", value.jvp, False)
+                + method("vjp", value.vjp, False)
+            )
             text += f"\n{name}: _{name}\n\n"
-    text += "def output_shape(operator: str, shape: Sequence[int], *args: Any, **options: Any) -> tuple[int, ...]: ...\n"
+    text += "def output_shape(operator: str, shape: Sequence[int], *args: Any, **options: Any) "
+    text += "-> tuple[int, ...]: ...\n"
     text += "def set_threads(count: int) -> None: ...\ndef get_threads() -> int: ...\n"
-    text += f"def targets() -> list[str]: ...\n\n__version__: str\n__all__: list[str] = {package.__all__!r}\n"
+    text += "def targets() -> list[str]: ...\n\n__version__: str\n"
+    text += f"__all__: list[str] = {package.__all__!r}\n"
     return text
 
 

@@ -244,7 +244,7 @@ class Pool {
             kernel_plan<X, GY, GX>(geometry, {x.strides(), all_gy.strides(), gx.strides(), all_gy.strides()});
         if (plan != nullptr && plan->has_derivatives()) return plan->vjp(x.data(), gy.data(), gx.data(), watch);
         return run_spec(geometry, reducer, watch, 2,
-                        [&](const auto& watched) { spec::vjp(geometry, watched, x, all_gy, gx); });
+                        [&](const auto& watched) { spec::vjp(geometry, watched, x, all_gy, gx, watched.tick); });
       } else {
         raise({Code::no_derivative, Argument::x, -1, {}});
       }

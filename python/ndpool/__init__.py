@@ -1,6 +1,7 @@
 """Pooling of arrays: every operator, any rank, any dtype, with the value and both derivatives.
 
-NumPy arrays in, NumPy arrays out; inputs may also be anything with DLPack. Every function has `.jvp` and `.vjp`.
+NumPy arrays in, NumPy arrays out; inputs may also be anything with DLPack. Every function has
+`.jvp` and `.vjp`.
 """
 
 from ndpool._core import __version__, get_threads, set_threads, targets

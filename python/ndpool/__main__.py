@@ -10,7 +10,7 @@ import ndpool
 
 
 def _self_check() -> list[str]:
-    """What is wrong: a few answers that are known, on arrays long enough for vectors and threads."""
+    """What is wrong: a few known answers, on arrays long enough for vectors and threads."""
     wrong = []
 
     def expect(what: str, actual: object, expected: object) -> None:

@@ -1,10 +1,10 @@
-"""The public functions. Each is described once; its map and its two derivatives follow from the description."""
+"""The public functions. Each is described once; its map and both derivatives follow from that."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 import numpy
 import numpy.typing
@@ -12,8 +12,8 @@ import numpy.typing
 from ndpool._core import Pool, Unpool
 
 Array = numpy.typing.ArrayLike
-Ints = Union[int, Sequence[int]]
-Padding = Union[int, Sequence[Union[int, Sequence[int]]], Literal["same", "same_lower", "valid"]]
+Ints = int | Sequence[int]
+Padding = int | Sequence[int | Sequence[int]] | Literal["same", "same_lower", "valid"]
 Ties = Literal["first", "all", "split"]
 Nan = Literal["propagate", "ignore"]
 Empty = Literal["error", "identity"]
@@ -41,7 +41,7 @@ def _finish(
     parameters: list[inspect.Parameter],
     returns: str,
 ) -> Callable[..., Any]:
-    """Gives a function the name, the text and the signature that callers see. By its name it is pickled."""
+    """Gives a function its public name, by which it is pickled, its text and its signature."""
     function.__module__ = "ndpool"
     function.__qualname__ = name
     function.__name__ = name.rpartition(".")[2]
@@ -54,17 +54,18 @@ def _finish(
 
 
 _derivative_doc = {
-    "jvp": "The pair (y, dy) of `{name}`: its value at `x`, and its derivative there applied to `dx`.",
+    "jvp": "The pair (y, dy) of `{name}`: its value at `x`, and its derivative applied to `dx`.",
     "vjp": "The gradient gx of `{name}` at `x`: the transposed derivative applied to `gy`.",
 }
 _by_indices_doc = {
     "jvp": """
 
-With `indices`, from `return_indices`, dy is made of the tangents of these winners, whatever `ties` says; `x` may then be
-its shape, and y is None.""",
+With `indices`, from `return_indices`, dy is made of the tangents of these winners, whatever `ties`
+says; `x` may then be its shape, and y is None.""",
     "vjp": """
 
-With `indices`, from `return_indices`, the gradient goes to these winners, whatever `ties` says; `x` may then be its shape.""",
+With `indices`, from `return_indices`, the gradient goes to these winners, whatever `ties` says; `x`
+may then be its shape.""",
 }
 
 
@@ -158,8 +159,8 @@ def max_pool(
 ) -> Pool:
     """The largest element of each window; padding never takes part.
 
-    With `return_indices` the pair (y, indices): int64, flat and row-major over the pooled axes. `ties` says which of
-    several largest elements carry the derivative.
+    With `return_indices` the pair (y, indices): int64, flat and row-major over the pooled axes.
+    `ties` says which of several largest elements carry the derivative.
 
     >>> ndpool.max_pool(numpy.array([[1, 3, 2, 9], [4, 0, 5, 3]]), (2, 2))
     array([[4, 9]])
@@ -224,7 +225,9 @@ def avg_pool(
     rounding: Rounding = "half_even",
     empty: Empty = "error",
 ) -> Pool:
-    """The average of each window: its sum over the number of its elements, padded ones included, or over `divisor`.
+    """The average of each window: its sum over the number of its elements, or over `divisor`.
+
+    Padded elements count unless `count_include_pad` is False. Integers are rounded by `rounding`.
 
     >>> ndpool.avg_pool(numpy.array([1.0, 3.0, 2.0, 8.0]), (2,))
     array([2., 5.])
@@ -248,7 +251,9 @@ def smooth_max_pool(
     ceil_mode: bool = False,
     empty: Empty = "error",
 ) -> Pool:
-    """The smooth maximum log(sum(exp(beta * x))) / beta of each window; a smooth minimum if `beta` is negative.
+    """The smooth maximum log(sum(exp(beta * x))) / beta of each window.
+
+    A negative `beta` makes it a smooth minimum. Padding is a 0 unless `pad_mode` is "ignore".
 
     >>> ndpool.smooth_max_pool(numpy.array([0.0, 0.0, 1.0, 9.0]), (2,)).round(4)
     array([0.6931, 9.0003])
@@ -272,7 +277,9 @@ def lp_pool(
     ties: Ties | None = None,
     empty: Empty = "error",
 ) -> Pool:
-    """The p-norm of each window; for an infinite `p` its largest magnitude, the only one for which `ties` has a meaning.
+    """The p-norm of each window; for an infinite `p` its largest magnitude.
+
+    Only for an infinite `p` has `ties` a meaning.
 
     >>> ndpool.lp_pool(numpy.array([3.0, -4.0, 0.0, 2.0]), 2, (2,))
     array([5., 2.])
@@ -368,7 +375,9 @@ def global_max_pool(
     ties: Ties = "all",
     nan: Nan = "propagate",
 ) -> Pool:
-    """The largest element over `axes`, by default all of them. Every largest element carries the derivative.
+    """The largest element over `axes`, by default all of them.
+
+    Every largest element carries the derivative, unless `ties` says otherwise.
 
     >>> ndpool.global_max_pool(numpy.array([[1, 3], [4, 0]]), axes=(1,))
     array([3, 4])
@@ -459,7 +468,7 @@ def _max_unpool_jvp(
     axes: Ints | None = None,
     out: Any = None,
 ) -> tuple[Any, Any]:
-    """The pair (x, dx) of `max_unpool`: its value at `y`, and its derivative there applied to `dy`."""
+    """The pair (x, dx) of `max_unpool`: its value at `y`, and its derivative applied to `dy`."""
     unpool = Unpool(output_size, axes)
     dx = unpool.jvp(dy, indices, out)
     return unpool.forward(y, indices), dx

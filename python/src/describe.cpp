@@ -143,6 +143,15 @@ double read_real(nb::handle object, const char* name) {
   return value;
 }
 
+/// The Python string of a literal, made once.
+PyObject* interned(const char* literal) {
+  static std::unordered_map<const char*, PyObject*> strings;
+  PyObject*& string = strings[literal];
+  if (string == nullptr) string = PyUnicode_InternFromString(literal);
+  if (string == nullptr) throw nb::python_error();
+  return string;
+}
+
 /// The options of a reducer in reading; what they say goes into the key.
 class Reading {
  public:
@@ -193,10 +202,7 @@ class Reading {
 
  private:
   nb::handle find(const char* name) {
-    PyObject* key_object = PyUnicode_InternFromString(name);
-    if (key_object == nullptr) throw nb::python_error();
-    const nb::object keeps = nb::steal(key_object);
-    const nb::handle value = PyDict_GetItem(options_.ptr(), key_object);
+    const nb::handle value = PyDict_GetItem(options_.ptr(), interned(name));
     if (value.is_valid()) ++found_;
     return value;
   }

@@ -46,7 +46,7 @@ def windows(x: np.ndarray, kernel, stride, padding, dilation, axes):
 
 
 def flat_indices(shape, axes) -> np.ndarray:
-    """For each element of an array of `shape` its number over the axes, row-major in the array's order."""
+    """For each element its number over the axes, row-major in the array's order."""
     axes = sorted(a % len(shape) for a in axes)
     numbers = np.arange(int(np.prod([shape[a] for a in axes]))).reshape([shape[a] for a in axes])
     expanded = numbers.reshape([shape[a] if a in axes else 1 for a in range(len(shape))])
@@ -55,7 +55,9 @@ def flat_indices(shape, axes) -> np.ndarray:
 
 def clamp(values, to: np.dtype):
     info = np.iinfo(to)
-    return np.array([min(max(int(v), info.min), info.max) for v in values.ravel()], to).reshape(values.shape)
+    return np.array([min(max(int(v), info.min), info.max) for v in values.ravel()], to).reshape(
+        values.shape
+    )
 
 
 def pool(reducer: str, x, kernel, stride, padding, dilation, axes, beta=1.0, p=2.0):
@@ -64,14 +66,18 @@ def pool(reducer: str, x, kernel, stride, padding, dilation, axes, beta=1.0, p=2
     if reducer in ("max", "min"):
         worst = -np.inf if reducer == "max" else np.inf
         if x.dtype.kind in "iub":
-            limits = (False, True) if x.dtype == bool else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
+            limits = (
+                (False, True) if x.dtype == bool else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
+            )
             worst = limits[0 if reducer == "max" else 1]
         return getattr(np, reducer)(np.where(real, taps, np.array(worst, x.dtype)), axis=-1)
     if x.dtype.kind in "iu":
         total = np.where(real, taps, 0).astype(object).sum(axis=-1)
         if reducer == "sum":
             return clamp(np.asarray(total, object), x.dtype)
-        rounded = np.array([round_half_even(int(t), taps.shape[-1]) for t in np.ravel(total)], object)
+        rounded = np.array(
+            [round_half_even(int(t), taps.shape[-1]) for t in np.ravel(total)], object
+        )
         return clamp(rounded.reshape(np.shape(total)), x.dtype)
     wide = np.where(real, taps.astype(np.float64), 0)
     if reducer == "sum":

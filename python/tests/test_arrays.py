@@ -1,10 +1,11 @@
 """Which arrays are read and written, and how."""
 
 import ml_dtypes
-import ndpool
 import numpy as np
-import oracle
 import pytest
+
+import ndpool
+import oracle
 
 SHAPE, KERNEL = (6, 8), (3, 2)
 
@@ -37,11 +38,17 @@ def test_inputs_of_any_strides(reducer, dtype, layout):
 
 @pytest.mark.parametrize("layout", STRIDED)
 def test_derivatives_of_any_strides(layout):
-    x, dx, gy = grid(), grid() + 1, np.random.default_rng(1).standard_normal((2, 4)).astype("float32")
+    x, dx, gy = (
+        grid(),
+        grid() + 1,
+        np.random.default_rng(1).standard_normal((2, 4)).astype("float32"),
+    )
     lay = STRIDED[layout]
     for f in (ndpool.max_pool, ndpool.sum_pool, ndpool.smooth_max_pool):
         for _ in range(2):
-            np.testing.assert_array_equal(f.jvp(lay(x), lay(dx), KERNEL)[1], f.jvp(x, dx, KERNEL)[1])
+            np.testing.assert_array_equal(
+                f.jvp(lay(x), lay(dx), KERNEL)[1], f.jvp(x, dx, KERNEL)[1]
+            )
             np.testing.assert_array_equal(f.vjp(lay(x), lay(gy), KERNEL), f.vjp(x, gy, KERNEL))
             out = lay(np.zeros_like(x))
             assert f.vjp(x, gy, KERNEL, out=out) is out
@@ -92,7 +99,9 @@ def test_out_is_checked_before_it_is_written():
     with pytest.raises(TypeError, match="out must be an array, not list"):
         ndpool.max_pool(x, KERNEL, out=[1])
     with pytest.raises(ValueError, match="out has length 2 on axis 1; expected 8"):
-        ndpool.max_pool.vjp(x, np.zeros((2, 4), np.float32), KERNEL, out=np.zeros((6, 2), np.float32))
+        ndpool.max_pool.vjp(
+            x, np.zeros((2, 4), np.float32), KERNEL, out=np.zeros((6, 2), np.float32)
+        )
 
 
 def test_overlap_is_found_for_known_plans():
@@ -108,7 +117,18 @@ def test_overlap_is_found_for_known_plans():
 
 
 @pytest.mark.parametrize(
-    "dtype", ["complex64", "complex128", "object", "longdouble", "datetime64[s]", "U3", "S2", "V4", ml_dtypes.int4]
+    "dtype",
+    [
+        "complex64",
+        "complex128",
+        "object",
+        "longdouble",
+        "datetime64[s]",
+        "U3",
+        "S2",
+        "V4",
+        ml_dtypes.int4,
+    ],
 )
 def test_dtypes_that_cannot_be_pooled(dtype):
     with pytest.raises(TypeError, match="which cannot be pooled"):
@@ -116,7 +136,9 @@ def test_dtypes_that_cannot_be_pooled(dtype):
 
 
 def test_arrays_that_cannot_be_read_in_place():
-    with pytest.raises(TypeError, match="x has dtype >f4, whose bytes are not in the order of this machine"):
+    with pytest.raises(
+        TypeError, match="x has dtype >f4, whose bytes are not in the order of this machine"
+    ):
         ndpool.max_pool(np.zeros(4, ">f4"), (2,))
     misaligned = np.zeros(17, np.uint8)[1:].view(np.float32)
     with pytest.raises(ValueError, match="x is not aligned"):
@@ -149,7 +171,9 @@ class Capsules:
 
 
 @pytest.mark.parametrize("versioned", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "uint16", "int64", "uint64", "bool"])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "float16", "int8", "uint16", "int64", "uint64", "bool"]
+)
 def test_capsules(dtype, versioned):
     x = (10 * np.abs(grid())).astype(dtype)
     if versioned:
@@ -181,7 +205,21 @@ def test_capsules_are_released():
 torch = pytest.importorskip("torch")
 
 
-@pytest.mark.parametrize("name", ["float32", "float64", "float16", "bfloat16", "int8", "uint8", "int16", "int32", "int64", "bool"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "float32",
+        "float64",
+        "float16",
+        "bfloat16",
+        "int8",
+        "uint8",
+        "int16",
+        "int32",
+        "int64",
+        "bool",
+    ],
+)
 def test_torch_in_and_out(name):
     t = (10 * torch.rand(2, 3, 6, 8)).to(getattr(torch, name))
     x = t.to(torch.float64).numpy().astype(oracle.dtype(name))
@@ -203,10 +241,18 @@ def test_torch_in_and_out(name):
 @pytest.mark.parametrize("name", oracle.FLOATS)
 def test_torch_derivatives(name):
     dtype = getattr(torch, name)
-    t = torch.randn(2, 3, 6, 8).to(dtype).contiguous(memory_format=torch.channels_last).requires_grad_()
+    t = (
+        torch.randn(2, 3, 6, 8)
+        .to(dtype)
+        .contiguous(memory_format=torch.channels_last)
+        .requires_grad_()
+    )
     with torch.no_grad():
         pool = ndpool._core.Pool.window("max", (2, 2))
-        y, indices = torch.empty(2, 3, 3, 4, dtype=dtype), torch.empty(2, 3, 3, 4, dtype=torch.int64)
+        y, indices = (
+            torch.empty(2, 3, 3, 4, dtype=dtype),
+            torch.empty(2, 3, 3, 4, dtype=torch.int64),
+        )
         pool.forward(t, y, indices)
         gy = torch.randn(2, 3, 3, 4).to(dtype)
         results = [torch.empty_like(t), torch.empty_like(t)]

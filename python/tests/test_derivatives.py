@@ -1,9 +1,10 @@
 """JVP against finite differences, VJP by adjointness to it, and both from indices."""
 
-import ndpool
 import numpy as np
-import oracle
 import pytest
+
+import ndpool
+import oracle
 
 # Every function, with the arguments after x that its tests use.
 FUNCTIONS = {
@@ -75,22 +76,35 @@ def test_derivatives_from_indices(name, dtype):
 
 
 def test_indices_must_name_elements():
-    with pytest.raises(ValueError, match="indices holds 4, which is neither -1 nor one of the 4 cells"):
+    with pytest.raises(
+        ValueError, match="indices holds 4, which is neither -1 nor one of the 4 cells"
+    ):
         ndpool.max_pool.vjp((4,), np.ones(2), (2,), indices=np.array([1, 4]))
     with pytest.raises(TypeError, match="indices has dtype int32; expected int64"):
         ndpool.max_pool.vjp((4,), np.ones(2), (2,), indices=np.array([1, 2], np.int32))
     with pytest.raises(ValueError, match="dx has length 4 on axis 0; expected 5"):
         ndpool.max_pool.jvp((5,), np.ones(4), (2,), indices=np.array([1, 2]))
-    assert ndpool.max_pool.vjp((4,), np.ones(2), (2,), indices=np.array([-1, 2])).tolist() == [0, 0, 1, 0]
+    assert ndpool.max_pool.vjp((4,), np.ones(2), (2,), indices=np.array([-1, 2])).tolist() == [
+        0,
+        0,
+        1,
+        0,
+    ]
 
 
 def test_ties():
     x, gy = np.array([1.0, 2, 2, 2]), np.ones(1)
-    for ties, expected in {"first": [0, 1, 0, 0], "all": [0, 1, 1, 1], "split": [0, 1 / 3, 1 / 3, 1 / 3]}.items():
+    for ties, expected in {
+        "first": [0, 1, 0, 0],
+        "all": [0, 1, 1, 1],
+        "split": [0, 1 / 3, 1 / 3, 1 / 3],
+    }.items():
         np.testing.assert_allclose(ndpool.max_pool.vjp(x, gy, (4,), ties=ties), expected)
     np.testing.assert_allclose(ndpool.global_max_pool.vjp(x, np.array(1.0)), [0, 1, 1, 1])
     np.testing.assert_allclose(ndpool.adaptive_max_pool.vjp(x, gy, (1,)), [0, 1, 0, 0])
-    np.testing.assert_allclose(ndpool.lp_pool.vjp(-x, gy, np.inf, (4,), ties="split"), [0, *3 * [-1 / 3]])
+    np.testing.assert_allclose(
+        ndpool.lp_pool.vjp(-x, gy, np.inf, (4,), ties="split"), [0, *3 * [-1 / 3]]
+    )
 
 
 def test_unpool():

@@ -7,9 +7,10 @@ import pickle
 import subprocess
 import sys
 
-import ndpool
 import numpy as np
 import pytest
+
+import ndpool
 
 OPERATORS = [n for n in ndpool.__all__ if n.endswith("pool")]
 
@@ -25,12 +26,14 @@ def names(function):
 
 
 def test_signatures_are_those_of_the_contract():
-    text = str(inspect.signature(ndpool.max_pool).replace(return_annotation=inspect.Signature.empty))
+    text = str(
+        inspect.signature(ndpool.max_pool).replace(return_annotation=inspect.Signature.empty)
+    )
     for name, parameter in inspect.signature(ndpool.max_pool).parameters.items():
         text = text.replace(f"{name}: {parameter.annotation!r}", name).replace(" = ", "=")
     assert text == (
-        "(x, kernel, stride=None, padding=0, dilation=1, *, axes=None, ceil_mode=False, ties='first', "
-        "nan='propagate', empty='error', return_indices=False, out=None)"
+        "(x, kernel, stride=None, padding=0, dilation=1, *, axes=None, ceil_mode=False, "
+        "ties='first', nan='propagate', empty='error', return_indices=False, out=None)"
     )
     assert names(ndpool.min_pool) == names(ndpool.max_pool)
     assert names(ndpool.avg_pool) == [
@@ -38,7 +41,12 @@ def test_signatures_are_those_of_the_contract():
         "count_include_pad", "divisor", "rounding", "empty", "out",
     ]  # fmt: skip
     assert names(ndpool.lp_pool)[:6] == ["x", "p", "kernel", "stride", "padding", "dilation"]
-    assert names(ndpool.smooth_max_pool)[:8] == [*names(ndpool.sum_pool)[:5], "beta", "pad_mode", "axes"]
+    assert names(ndpool.smooth_max_pool)[:8] == [
+        *names(ndpool.sum_pool)[:5],
+        "beta",
+        "pad_mode",
+        "axes",
+    ]
     assert names(ndpool.max_unpool) == ["y", "indices", "output_size", "axes", "out"]
     assert inspect.signature(ndpool.global_max_pool).parameters["ties"].default == "all"
 
@@ -67,8 +75,12 @@ def test_functions_pickle_and_copy(name, part):
 
 
 POOLS = [
-    ndpool._core.Pool.window("max", (2, 3), 1, "same", (2, 1), (0, 2), True, ties="all", nan="ignore"),
-    ndpool._core.Pool.window("avg", 2, padding=((1, 2), 0), axes=(1, 2), divisor=3, empty="identity"),
+    ndpool._core.Pool.window(
+        "max", (2, 3), 1, "same", (2, 1), (0, 2), True, ties="all", nan="ignore"
+    ),
+    ndpool._core.Pool.window(
+        "avg", 2, padding=((1, 2), 0), axes=(1, 2), divisor=3, empty="identity"
+    ),
     ndpool._core.Pool.adaptive("lp", (2, 3), p=float("inf"), ties="split"),
     ndpool._core.Pool.global_("smooth_max", (1,), True, beta=2),
     ndpool._core.Unpool((2, 3), (0, 1)),
@@ -96,7 +108,9 @@ def test_doctests():
 
 
 def run(*arguments, **options):
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=60, **options
+    )
 
 
 def test_main_tells_what_is_there_and_checks_it():

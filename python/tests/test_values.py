@@ -1,9 +1,10 @@
 """Values and indices against sliding windows of NumPy."""
 
-import ndpool
 import numpy as np
-import oracle
 import pytest
+
+import ndpool
+import oracle
 
 WINDOWS = {reducer: getattr(ndpool, f"{reducer}_pool") for reducer in oracle.REDUCERS}
 
@@ -14,7 +15,9 @@ def example(shape, dtype: np.dtype, seed=0) -> np.ndarray:
         return rng.random(shape) < 0.5
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
-        return rng.integers(max(info.min, -100), min(info.max, 100), shape, dtype=np.int64).astype(dtype)
+        return rng.integers(max(info.min, -100), min(info.max, 100), shape, dtype=np.int64).astype(
+            dtype
+        )
     return rng.standard_normal(shape).astype(dtype)
 
 
@@ -34,11 +37,25 @@ GEOMETRIES = [
     ((9, 11), (0, 1), (3, 2), (2, 1), ((1, 0), (0, 1)), (1, 2)),
     ((2, 9, 8), (1, 2), (2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1)),
     ((9, 8, 3), (0, 1), (3, 3), (2, 2), ((1, 1), (1, 1)), (1, 1)),  # channels last
-    ((7, 2, 8), (2, 0), (3, 2), (1, 2), ((1, 1), (0, 1)), (1, 1)),  # axes out of order, a batch axis between
+    (
+        (7, 2, 8),
+        (2, 0),
+        (3, 2),
+        (1, 2),
+        ((1, 1), (0, 1)),
+        (1, 1),
+    ),  # axes out of order, a batch axis between
     ((2, 3, 6, 5), (-1, -2), (2, 3), (2, 1), ((1, 0), (1, 1)), (1, 1)),
     ((5, 2, 6, 5), (0, 2, 3), (2, 3, 2), (1, 2, 2), ((0, 1), (1, 1), (0, 0)), (1, 1, 1)),
     ((2, 5, 4, 6, 3), (1, 2, 3), (2, 2, 3), (2, 1, 2), ((0, 0), (1, 0), (1, 1)), (1, 1, 1)),
-    ((4, 5, 4, 3, 5), (0, 1, 2, 3, 4), (2, 3, 2, 2, 3), (1, 2, 1, 1, 2), ((1, 0),) * 5, (1, 1, 2, 1, 1)),
+    (
+        (4, 5, 4, 3, 5),
+        (0, 1, 2, 3, 4),
+        (2, 3, 2, 2, 3),
+        (1, 2, 1, 1, 2),
+        ((1, 0),) * 5,
+        (1, 1, 2, 1, 1),
+    ),
 ]
 
 
@@ -67,7 +84,9 @@ def test_windows(reducer, name, geometry):
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
-@pytest.mark.parametrize("name", ["float32", "float64", "bfloat16", "float16", "int8", "int64", "uint32"])
+@pytest.mark.parametrize(
+    "name", ["float32", "float64", "bfloat16", "float16", "int8", "int64", "uint32"]
+)
 @pytest.mark.parametrize("reducer", ["max", "min"])
 def test_indices(reducer, name, geometry):
     shape, axes, kernel, stride, padding, dilation = geometry
@@ -87,7 +106,9 @@ def test_bool(reducer):
     assert y.dtype == bool
     taps, _ = oracle.windows(x, (2, 3), (2, 3), ((0, 0),) * 2, (1, 1), (0, 1))
     counts = taps.sum(axis=-1)
-    expected = {"max": counts > 0, "min": counts == 6, "sum": counts > 0, "avg": counts > 3}[reducer]
+    expected = {"max": counts > 0, "min": counts == 6, "sum": counts > 0, "avg": counts > 3}[
+        reducer
+    ]
     np.testing.assert_array_equal(y, expected)
 
 
@@ -106,7 +127,10 @@ def extra(reducer):
     return (3.0,) if reducer == "lp" else (), {"beta": 2.0} if reducer == "smooth_max" else {}
 
 
-@pytest.mark.parametrize("shape, sizes, axes", [((7,), (3,), (0,)), ((5, 3, 8), (2, 9), (0, 2)), ((2, 2), (4, 4), (0, 1))])
+@pytest.mark.parametrize(
+    "shape, sizes, axes",
+    [((7,), (3,), (0,)), ((5, 3, 8), (2, 9), (0, 2)), ((2, 2), (4, 4), (0, 1))],
+)
 @pytest.mark.parametrize("reducer", oracle.REDUCERS)
 def test_adaptive(reducer, shape, sizes, axes):
     x = example(shape, np.dtype("float64"))
@@ -127,7 +151,9 @@ def test_global(reducer, keepdims, axes):
     if keepdims:
         expected = np.expand_dims(expected, numpy_axes)
     for _ in range(2):
-        y = getattr(ndpool, f"global_{reducer}_pool")(x, *first, axes=axes, keepdims=keepdims, **options)
+        y = getattr(ndpool, f"global_{reducer}_pool")(
+            x, *first, axes=axes, keepdims=keepdims, **options
+        )
         np.testing.assert_allclose(y, expected, rtol=1e-14)
         assert y.shape == expected.shape
 
@@ -150,7 +176,9 @@ def test_traps():
     np.testing.assert_allclose(y, expected)
     assert ndpool.output_shape("max", (8, 10), (3, 3), 4, ceil_mode=True) == (2, 3)
     assert ndpool.output_shape("max", (1,), (3,), dilation=3, padding="same") == (1,)
-    np.testing.assert_array_equal(ndpool.avg_pool(np.arange(1.0, 6), (2,), 2, ((2, 3),)), [0, 1.5, 3.5, 2.5, 0])
+    np.testing.assert_array_equal(
+        ndpool.avg_pool(np.arange(1.0, 6), (2,), 2, ((2, 3),)), [0, 1.5, 3.5, 2.5, 0]
+    )
     assert ndpool.max_pool(np.full(4, -np.inf), (2,), return_indices=True)[1].tolist() == [0, 2]
     assert ndpool.max_pool(-np.ones(4), (2,), padding=1).max() == -1
     ones = np.ones((64, 64), np.float16)

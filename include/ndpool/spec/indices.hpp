@@ -3,7 +3,6 @@
 #pragma once
 
 #include <ndpool/spec/maps.hpp>
-#include <ndpool/spec/watched.hpp>
 
 #include <concepts>
 
@@ -180,7 +179,10 @@ void vjp_from_indices(const Geometry& geometry, const View<I>& indices, const Vi
     if (!detail::names_none(indices[at]))
       sums_view[detail::winner_cell(geometry, at, indices[at])] += static_cast<Number>(gy[at]);
   });
-  for_each_position(geometry.input_shape(), [&](const Shape& cell) { gx[cell] = narrow<GX>(sums_view[cell]); });
+  for_each_position(geometry.input_shape(), [&](const Shape& cell) {
+    tick();
+    gx[cell] = narrow<GX>(sums_view[cell]);
+  });
 }
 
 }  // namespace ndpool::spec

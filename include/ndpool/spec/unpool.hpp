@@ -5,7 +5,6 @@
 #pragma once
 
 #include <ndpool/spec/maps.hpp>
-#include <ndpool/spec/watched.hpp>
 
 namespace ndpool::spec {
 
@@ -72,7 +71,10 @@ void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>
             Argument values_argument = Argument::y, Argument x_argument = Argument::x, Tick tick = {}) {
   check_unpool_arrays(geometry, values, indices, x, values_argument, x_argument);
   detail::check_indices(geometry, indices);
-  for_each_position(geometry.input_shape(), [&](const Shape& cell) { x[cell] = X(0); });
+  for_each_position(geometry.input_shape(), [&](const Shape& cell) {
+    tick();
+    x[cell] = X(0);
+  });
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
     tick();
     if (indices[at] >= 0) x[geometry.cell_from_flat(at, indices[at])] = static_cast<X>(values[at]);
