@@ -193,7 +193,7 @@ class Pool {
       if (!plan->check_indices(indices.data(), index_kind<I>())) spec::check_indices(resolved, all_indices);
       return plan->jvp_from_indices(indices.data(), index_kind<I>(), dx.data(), dy.data(), watch);
     }
-    return spec::watched(watch, output_count(resolved),
+    return spec::watched(watch, spec::index_steps(resolved),
                          [&](auto tick) { spec::jvp_from_indices(resolved, all_indices, dx, all_dy, tick); });
   }
 
@@ -211,7 +211,7 @@ class Pool {
       if (!plan->check_indices(indices.data(), index_kind<I>())) spec::check_indices(resolved, all_indices);
       return plan->vjp_from_indices(indices.data(), index_kind<I>(), gy.data(), gx.data(), watch);
     }
-    return spec::watched(watch, output_count(resolved),
+    return spec::watched(watch, spec::index_steps(resolved),
                          [&](auto tick) { spec::vjp_from_indices(resolved, all_indices, all_gy, gx, tick); });
   }
 
@@ -296,11 +296,12 @@ class Pool {
   /// Calls `f` with a reducer that can be watched, which sees each tap `passes` times.
   template <class Reducer, class F>
   static bool run_spec(const Geometry& geometry, const Reducer& reducer, const Watch& watch, int passes, F f) {
-    const double steps = passes * output_count(geometry) * static_cast<double>(geometry.tap_count());
-    return spec::watched(watch, steps, [&](auto tick) { f(spec::Watched<Reducer, decltype(tick)>{reducer, tick}); });
-  }
-  static double output_count(const Geometry& geometry) {
-    return static_cast<double>(element_count(geometry.output_shape()));
+    const double taps =
+        static_cast<double>(element_count(geometry.output_shape())) * static_cast<double>(geometry.tap_count());
+    return spec::watched(watch, passes * taps + static_cast<double>(element_count(geometry.input_shape())),
+                         [&](auto tick) {
+                           f(spec::Watched<Reducer, decltype(tick)>{reducer, tick});
+                         });
   }
 
   /// A plan if there are kernels for the scalar X, which all arrays must have.
@@ -443,7 +444,7 @@ class Unpool {
       if (!plan->check_indices(indices.data(), IndexKind::flat)) spec::detail::check_indices(geometry, indices);
       return plan->place_vjp(indices.data(), gx.data(), gy.data(), watch);
     }
-    return spec::watched(watch, 2 * static_cast<double>(element_count(geometry.output_shape())),
+    return spec::watched(watch, spec::index_steps(geometry),
                          [&](auto tick) { spec::unpool_vjp(geometry, indices, gx, gy, tick); });
   }
 
@@ -464,7 +465,7 @@ class Unpool {
       if (!plan->check_indices(indices.data(), IndexKind::flat)) spec::detail::check_indices(geometry, indices);
       return plan->place(indices.data(), values.data(), x.data(), watch);
     }
-    return spec::watched(watch, static_cast<double>(element_count(geometry.output_shape())), [&](auto tick) {
+    return spec::watched(watch, spec::index_steps(geometry), [&](auto tick) {
       spec::unpool(geometry, values, indices, x, values_argument, x_argument, tick);
     });
   }

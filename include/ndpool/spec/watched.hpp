@@ -18,7 +18,7 @@ class Pace {
   /// `steps` is how many steps there are at most.
   Pace(const Watch& watch, double steps)
       : watch_(watch),
-        steps_(steps),
+        steps_(steps + 1),
         left_(watch.keep_going == nullptr ? std::numeric_limits<Index>::max() : between) {}
 
   void tick() {
@@ -38,10 +38,16 @@ class Pace {
   }
 
   const Watch& watch_;
-  double steps_;
+  double steps_;  // one more, so that only the end is 1
   Index left_;
   Index done_ = 0;
 };
+
+/// The steps of a map by indices, at most: it sees each index twice and each cell once.
+inline double index_steps(const Geometry& geometry) {
+  return 2.0 * static_cast<double>(element_count(geometry.output_shape())) +
+         static_cast<double>(element_count(geometry.input_shape()));
+}
 
 /// Runs `f(tick)`, where tick counts a step of at most `steps`. False if the watch stopped it.
 template <class F>
