@@ -5,20 +5,22 @@ set -eu
 cd "$(dirname "$0")/.."
 rm -rf build/wheel/venv
 python3 -m venv build/wheel/venv
-build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check numpy
-build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps build/wheel/*.whl
+pip="build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check"
+$pip numpy
+$pip --no-index --no-deps build/wheel/*.whl
 
 libraries=$(ldconfig -p | sed -n 's/.*=> \(.*libhwy\.so.*\)/\1/p')
-hide_and_run='
-for library in $libraries; do mount --bind /dev/null "$library"; done
+[ -n "$libraries" ] || echo "There is no Highway to hide"
+root=$PWD libraries=$libraries unshare --mount --map-root-user sh -euc '
 cd /
 for library in $libraries; do
+  mount --bind /dev/null "$library"
   if [ -s "$library" ]; then echo "$library is not hidden" >&2; exit 1; fi
+  echo "hidden: $library"
 done
-LD_DEBUG=libs build/wheel/venv/bin/python -c "import ndpool" 2>&1 | grep "calling init:.*libhwy" >"$root/build/wheel/loaded"
+python=$root/build/wheel/venv/bin/python
+LD_DEBUG=libs "$python" -c "import ndpool" 2>&1 | sed -n "s/.*calling init: \(.*libhwy.*\)/loaded: \1/p" >"$root/build/wheel/loaded"
 cat "$root/build/wheel/loaded"
 grep -q "ndpool.libs/libhwy" "$root/build/wheel/loaded"
-exec "$root/build/wheel/venv/bin/python" "$root/python/tests/smoke.py"
+exec "$python" "$root/python/tests/smoke.py"
 '
-hide_and_run=$(printf '%s' "$hide_and_run" | sed 's#LD_DEBUG=libs build#LD_DEBUG=libs "$root"/build#')
-root=$PWD libraries=$libraries unshare --mount --map-root-user sh -euc "$hide_and_run"
