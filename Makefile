@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-long fuzz bench lint clean
+.PHONY: help demo test test-asan test-long fuzz bench wheel test-wheel lint clean
 FUZZ_SECONDS ?= 1800
 
 help:  ## List the commands
@@ -10,9 +10,10 @@ demo: build/release/build.ninja  ## Set up, build, and pool a small array with e
 	@cmake --build --preset release --target quickstart
 	@build/release/examples/quickstart
 
-test: build/release/build.ninja  ## Set up, build, and run the tests
+test: build/release/python.stamp  ## Set up, build, and run the tests
 	cmake --build --preset release
 	ctest --preset release
+	PYTHONPATH=build/release/python build/venv/bin/python -m pytest -q
 
 test-asan: build/asan/build.ninja  ## The same tests under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan
@@ -38,12 +39,26 @@ bench: build/bench/build.ninja  ## Measure the kernels against the streaming lim
 	build/bench/bench/spec_bench
 	@echo "The numbers are in build/bench/bench.json, the chart in build/bench/bench.svg"
 
-lint: build/release/build.ninja  ## Format the sources in place, then check them
+wheel: build/release/python.stamp  ## Build a wheel that brings its shared libraries, into build/wheel
+	@scripts/venv.sh python/requirements-wheel.txt
+	scripts/wheel.sh
+
+test-wheel:  ## Try that wheel where there is only NumPy and no Highway
+	scripts/test_wheel.sh
+
+lint: build/release/python.stamp  ## Format the sources in place, then check them
 	@scripts/setup.sh lint
 	scripts/lint.sh
 
 clean:  ## Remove everything that was built
 	rm -rf build
+
+# The package is built in the same tree, so that the kernels are compiled once.
+build/release/python.stamp: build/release/build.ninja python/requirements-test.txt
+	@scripts/setup.sh python
+	@scripts/venv.sh python/requirements-test.txt
+	cmake --preset release -DNDPOOL_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
+	@touch $@
 
 # Sets up only when there is something to set up: a configured tree proves that everything was found.
 build/%/build.ninja: CMakeLists.txt CMakePresets.json scripts/setup.sh

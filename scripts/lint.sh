@@ -1,8 +1,10 @@
 #!/bin/sh
-# Formats every C++ file in place, then runs clang-tidy over the sources that the release build compiled. The kernels are
+# Formats every C++ and Python file in place, checks the Python ones, then runs clang-tidy over the sources that the release build compiled. The kernels are
 # left out: they are compiled once per instruction set, which only the compiler can afford.
 set -eu
 cd "$(dirname "$0")/.."
 git ls-files '*.hpp' '*.cpp' '*.h' | xargs clang-format -i
-git diff --stat -- '*.hpp' '*.cpp'
-git ls-files 'src/*.cpp' 'examples/*.cpp' ':!src/kernels' | xargs -n 1 -P 2 clang-tidy -p build/release --quiet
+build/venv/bin/ruff format --quiet python bench
+build/venv/bin/ruff check python bench
+git diff --stat -- '*.hpp' '*.cpp' '*.py'
+git ls-files 'src/*.cpp' 'examples/*.cpp' 'python/*.cpp' ':!src/kernels' | xargs -n 1 -P 2 clang-tidy -p build/release --quiet

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that a part of the project needs and that are missing. Does nothing, and needs no
 # network, when all are there.
-#   scripts/setup.sh build|lint|bench|fuzz
+#   scripts/setup.sh build|lint|bench|fuzz|python
 set -eu
 
 case "${1:-}" in
@@ -9,7 +9,8 @@ case "${1:-}" in
   lint) packages="clang-format clang-tidy" ;;
   bench) packages="libbenchmark-dev" ;;
   fuzz) packages="clang libclang-rt-14-dev" ;;
-  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz" >&2; exit 2 ;;
+  python) packages="python3-dev python3-venv" ;;
+  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python" >&2; exit 2 ;;
 esac
 
 missing=""

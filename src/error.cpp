@@ -30,6 +30,7 @@ const char* name(Argument argument) {
     case Argument::indices: return "indices";
     case Argument::taps: return "taps";
     case Argument::strides: return "strides";
+    case Argument::out: return "out";
   }
   return "argument";
 }

@@ -2,9 +2,11 @@
 
 #include <ndpool/threads.hpp>
 
+#include <memory>
+
 namespace ndpool {
 
-/// The executor in use.
-Executor& executor();
+/// The executor in use, kept alive for as long as the caller runs work on it.
+std::shared_ptr<Executor> executor();
 
 }  // namespace ndpool

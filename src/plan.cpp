@@ -164,7 +164,7 @@ bool run_tiles(const Rows& rows, Index unit, std::size_t scratch, const Watch& w
   if (tiles <= 1)
     for (Index i = 0; i < tiles; ++i) run_tile(&shared, i);
   else
-    executor().run(tiles, run_tile, &shared);
+    executor()->run(tiles, run_tile, &shared);
   if (shared.out_of_memory) throw std::bad_alloc();
   return !shared.stopped || shared.rows_done == shared.rows;
 }
@@ -343,7 +343,8 @@ std::shared_ptr<const KernelPlan> KernelPlan::make_for_indices(ScalarKind kind, 
   return std::shared_ptr<const KernelPlan>(new KernelPlan(kind, {}, std::move(rows)));
 }
 
-bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out) const {
+bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out,
+                             const Watch& watch) const {
   // Gradients of short floats are summed as floats; all else only moves elements.
   const bool as_floats = use == IndexUse::vjp && traits_of(kind_).is_short;
   const IndexKernel kernel = kernels().indices->of[static_cast<int>(as_floats ? wide_kind(kind_) : kind_)];
@@ -351,37 +352,37 @@ bool KernelPlan::run_indices(IndexUse use, IndexKind kind, const void* indices, 
   std::atomic<bool> fine = true;
   const std::size_t bytes =
       use == IndexUse::place_vjp ? static_cast<std::size_t>(plane_cells(*rows_)) : index_scratch_bytes(*rows_);
-  run_map(
-      *rows_, kind_, as_floats, by_rows ? 1 : rows_->rows_per_plane, bytes, {},
+  const bool finished = run_map(
+      *rows_, kind_, as_floats, by_rows ? 1 : rows_->rows_per_plane, bytes, watch,
       {nullptr, const_cast<void*>(indices), like_in, like_out},
       {.out = Role::other, .tangent_in = Role::written, .tangent_out = Role::read, .other_size = index_size(kind)},
       [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
         if (!kernel({rows, use, kind, a.out, a.tangent_in, a.tangent_out, begin, end, scratch})) fine = false;
       },
-      4);  // nobody watches, and the kernels prepare more than others do
-  return fine;
+      4);  // the kernels prepare more than others do
+  return finished && fine;
 }
 
 bool KernelPlan::check_indices(const void* indices, IndexKind kind) const {
-  return run_indices(IndexUse::check, kind, indices, nullptr, nullptr);
+  return run_indices(IndexUse::check, kind, indices, nullptr, nullptr, {});
 }
 
-void KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in,
-                                  void* tangent_out) const {
-  run_indices(IndexUse::jvp, kind, indices, const_cast<void*>(tangent_in), tangent_out);
+bool KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out,
+                                  const Watch& watch) const {
+  return run_indices(IndexUse::jvp, kind, indices, const_cast<void*>(tangent_in), tangent_out, watch);
 }
 
-void KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out,
-                                  void* tangent_in) const {
-  run_indices(IndexUse::vjp, kind, indices, tangent_in, const_cast<void*>(tangent_out));
+bool KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in,
+                                  const Watch& watch) const {
+  return run_indices(IndexUse::vjp, kind, indices, tangent_in, const_cast<void*>(tangent_out), watch);
 }
 
-void KernelPlan::place(const void* indices, const void* values, void* cells) const {
-  run_indices(IndexUse::place, IndexKind::flat, indices, cells, const_cast<void*>(values));
+bool KernelPlan::place(const void* indices, const void* values, void* cells, const Watch& watch) const {
+  return run_indices(IndexUse::place, IndexKind::flat, indices, cells, const_cast<void*>(values), watch);
 }
 
-void KernelPlan::place_vjp(const void* indices, const void* cells, void* values) const {
-  run_indices(IndexUse::place_vjp, IndexKind::flat, indices, const_cast<void*>(cells), values);
+bool KernelPlan::place_vjp(const void* indices, const void* cells, void* values, const Watch& watch) const {
+  return run_indices(IndexUse::place_vjp, IndexKind::flat, indices, const_cast<void*>(cells), values, watch);
 }
 
 }  // namespace ndpool

@@ -112,7 +112,7 @@ int default_threads() {
 struct State {
   std::mutex mutex;
   int threads = default_threads();
-  ThreadPool* pool = nullptr;  // never destroyed at exit: other statics may still pool arrays then
+  std::shared_ptr<ThreadPool> pool;  // shared with the runs that use it
 };
 
 std::atomic<Executor*> lent{nullptr};
@@ -137,21 +137,22 @@ State& current() {
 
 }  // namespace
 
-Executor& executor() {
-  if (Executor* other = lent.load()) return *other;
+std::shared_ptr<Executor> executor() {
+  if (Executor* other = lent.load()) return {std::shared_ptr<Executor>(), other};
   State& own = current();
   const std::lock_guard lock(own.mutex);
-  if (own.pool == nullptr) own.pool = new ThreadPool(own.threads);
-  return *own.pool;
+  if (own.pool == nullptr) own.pool = std::make_shared<ThreadPool>(own.threads);
+  return own.pool;
 }
 
 void set_executor(Executor* other) { lent.store(other); }
 
 void set_threads(int count) {
   State& own = current();
+  std::shared_ptr<ThreadPool> former;  // ends, where no run uses it, after the lock is released
   const std::lock_guard lock(own.mutex);
   own.threads = std::clamp(count, 1, most_threads);
-  delete std::exchange(own.pool, nullptr);
+  former = std::exchange(own.pool, nullptr);
 }
 
 int get_threads() {

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -134,6 +136,44 @@ TEST(Watch, SeesTheEndOfARunByTheSpecToo) {
   Watcher watcher;
   EXPECT_TRUE(plan.forward(x.begin(), y.begin(), {&Watcher::look, &watcher}));
   EXPECT_EQ(watcher.last, 1.0);
+}
+
+TEST(Watch, StopsEveryMapByTheSpecEvenInsideOneWindow) {
+  const Shape shape = {1 << 9, 1 << 9};
+  const Array<float> x(shape, 1.0F);
+  for (const Pool& pool : {global_max_pool({}).by_spec(), sum_pool({.kernel = {2, 2}}).by_spec()}) {
+    Array<float> y(pool.output_shape(shape)), gx(shape);
+    for (const int stop_after : {1 << 30, 2}) {
+      const auto look = [&](const auto& run) {
+        Watcher watcher{.stop_after = stop_after};
+        const bool finished = run(Watch{&Watcher::look, &watcher});
+        EXPECT_EQ(finished, stop_after > 2);
+        EXPECT_EQ(watcher.last == 1.0, finished);
+        EXPECT_GT(watcher.calls, 1);
+      };
+      look([&](const Watch& watch) { return pool.forward(x.view(), y.view(), watch); });
+      look([&](const Watch& watch) { return pool.jvp(x.view(), x.view(), y.view(), watch); });
+      look([&](const Watch& watch) { return pool.vjp(x.view(), y.view(), gx.view(), watch); });
+    }
+  }
+}
+
+TEST(Threads, MayChangeWhileArraysArePooled) {
+  const Shape shape = {64, 256, 256};
+  const Array<float> x(shape, 1.0F);
+  const int before = get_threads();
+  std::atomic<bool> ends = false;
+  std::thread other([&] {
+    for (int count = 1; !ends; count = count % 3 + 1) set_threads(count);
+  });
+  for (int i = 0; i < 20; ++i) {
+    Array<float> y({64, 128, 128});
+    avg_pool({.kernel = {2, 2}}).forward(x.view(), y.view());
+    EXPECT_EQ(*std::min_element(y.begin(), y.end()), 1.0F);
+  }
+  ends = true;
+  other.join();
+  set_threads(before);
 }
 
 TEST(Threads, EnormousScratchAndMostlyPaddedWindowsAreLeftToTheSpec) {

@@ -70,6 +70,7 @@ enum class Argument : unsigned char {
   indices,
   taps,
   strides,
+  out,
 };
 
 /// `values` holds the numbers of the sentence, in the order in which it names them; `real` the one that is not whole.

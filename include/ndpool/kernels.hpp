@@ -71,7 +71,7 @@ struct KernelChoice {
 
 /// Watches a run: called between tiles with the share that is done, from 0 to 1, on the calling thread or on one that
 /// helps it, never by two at a time. Answering false stops the run: it is not called again, and the rest of the output
-/// is not written. It must not throw, and not pool arrays itself. A run by the spec is one tile.
+/// is not written. It must not throw, and not pool arrays itself. A run by the spec asks once in some thousand taps.
 struct Watch {
   bool (*keep_going)(void* context, double done) = nullptr;
   void* context = nullptr;
@@ -122,11 +122,13 @@ class KernelPlan {
                                                             const ArrayStrides& strides);
   /// True if every index names a cell, as the maps below need it, or none.
   bool check_indices(const void* indices, IndexKind kind) const;
-  void jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out) const;
-  void vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in) const;
+  bool jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out,
+                        const Watch& watch = {}) const;
+  bool vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in,
+                        const Watch& watch = {}) const;
   /// Max unpooling: `cells`, of input shape, gets the last value that flat indices name for each, or 0; and its VJP.
-  void place(const void* indices, const void* values, void* cells) const;
-  void place_vjp(const void* indices, const void* cells, void* values) const;
+  bool place(const void* indices, const void* values, void* cells, const Watch& watch = {}) const;
+  bool place_vjp(const void* indices, const void* cells, void* values, const Watch& watch = {}) const;
 
   /// Scratch that each thread keeps for this plan.
   std::size_t scratch_bytes() const;
@@ -139,7 +141,8 @@ class KernelPlan {
   KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_ptr<const Rows> rows);
   bool run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in, void* tangent_out,
                    const Watch& watch) const;
-  bool run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out) const;
+  bool run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out,
+                   const Watch& watch) const;
   bool run_analytic(AnalyticUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
                     const Watch& watch) const;
   bool run_values(const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed, const void* in, void* out,

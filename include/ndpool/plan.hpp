@@ -23,7 +23,7 @@ class Plan {
   /// y = R(x), for arrays with the shape and strides of the plan; y is packed. False if `watch` stopped the run; so in
   /// all maps. The arrays must not overlap.
   bool forward(const T* x, T* y, const Watch& watch = {}) const {
-    if (kernels_ == nullptr) return by_pool(watch, [&] { pool_.forward(in(x), out(y)); });
+    if (kernels_ == nullptr) return pool_.forward(in(x), out(y), watch);
     check_input(x, Argument::x);
     check_output_of(out(y), Argument::y, in(x));
     return kernels_->forward(x, y, watch);
@@ -33,7 +33,7 @@ class Plan {
   template <spec::IndexScalar I>
   bool forward(const T* x, T* y, I* indices, const Watch& watch = {}) const {
     if (kernels_ == nullptr || !kernels_->has_winners() || !kernels_->fits(index_kind<I>()))
-      return by_pool(watch, [&] { pool_.forward(in(x), out(y), out(indices)); });
+      return pool_.forward(in(x), out(y), out(indices), watch);
     check_input(x, Argument::x);
     check_output_of(out(y), Argument::y, in(x));
     check_output_of(out(indices), Argument::indices, in(x), out(y));
@@ -42,7 +42,7 @@ class Plan {
 
   /// dy = (derivative of R at x) dx; dx has the strides of x, dy is packed.
   bool jvp(const T* x, const T* dx, T* dy, const Watch& watch = {}) const {
-    if (!has_derivatives()) return by_pool(watch, [&] { pool_.jvp(in(x), in(dx), out(dy)); });
+    if (!has_derivatives()) return pool_.jvp(in(x), in(dx), out(dy), watch);
     check_input(x, Argument::x);
     check_input(dx, Argument::dx);
     check_output_of(out(dy), Argument::dy, in(x), in(dx));
@@ -51,7 +51,7 @@ class Plan {
 
   /// gx = (derivative of R at x)^T gy; gy is packed, gx has the strides of x.
   bool vjp(const T* x, const T* gy, T* gx, const Watch& watch = {}) const {
-    if (!has_derivatives()) return by_pool(watch, [&] { pool_.vjp(in(x), out(gy), in(gx)); });
+    if (!has_derivatives()) return pool_.vjp(in(x), out(gy), in(gx), watch);
     check_input(x, Argument::x);
     require(check_view(out(gy), output_shape_, Argument::gy));
     check_output_of(in(gx), Argument::gx, in(x), out(gy));
@@ -60,18 +60,18 @@ class Plan {
 
   /// Derivatives of max and min from packed indices, flat or compact. See Pool::vjp_from_indices.
   template <spec::IndexScalar I>
-  void jvp_from_indices(const I* indices, const T* dx, T* dy) const {
-    if (!can_use(indices)) return pool_.jvp_from_indices(out(indices), in(dx), out(dy));
+  bool jvp_from_indices(const I* indices, const T* dx, T* dy, const Watch& watch = {}) const {
+    if (!can_use(indices)) return pool_.jvp_from_indices(out(indices), in(dx), out(dy), watch);
     check_input(dx, Argument::dx);
     check_output_of(out(dy), Argument::dy, in(dx), out(indices));
-    kernels_->jvp_from_indices(indices, index_kind<I>(), dx, dy);
+    return kernels_->jvp_from_indices(indices, index_kind<I>(), dx, dy, watch);
   }
   template <spec::IndexScalar I>
-  void vjp_from_indices(const I* indices, const T* gy, T* gx) const {
-    if (!can_use(indices)) return pool_.vjp_from_indices(out(indices), out(gy), in(gx));
+  bool vjp_from_indices(const I* indices, const T* gy, T* gx, const Watch& watch = {}) const {
+    if (!can_use(indices)) return pool_.vjp_from_indices(out(indices), out(gy), in(gx), watch);
     require(check_view(out(gy), output_shape_, Argument::gy));
     check_output_of(in(gx), Argument::gx, out(gy), out(indices));
-    kernels_->vjp_from_indices(indices, index_kind<I>(), gy, gx);
+    return kernels_->vjp_from_indices(indices, index_kind<I>(), gy, gx, watch);
   }
 
  private:
@@ -95,14 +95,6 @@ class Plan {
     (require(check_overlap(output, inputs, argument)), ...);
   }
 
-  /// What the kernels cannot do is one tile of the spec's.
-  template <class Run>
-  static bool by_pool(const Watch& watch, Run run) {
-    run();
-    if (watch.keep_going != nullptr) watch.keep_going(watch.context, 1);
-    return true;
-  }
-
   template <class E>
   View<E> in(E* data) const {
     return {data, shape_, strides_};
@@ -122,7 +114,10 @@ Plan<T> Pool::plan(const Shape& shape, const Shape& strides) const {
   const Geometry resolved = geometry(shape);
   const Shape in_strides = strides.empty() ? packed_strides(shape) : strides;
   require(detail::check_count(Argument::strides, in_strides.size(), shape.size()));
-  run<T>(shape, [&](const Geometry&, const auto& reducer) { require(spec::core::check_value(resolved, reducer)); });
+  run<T>(shape, [&](const Geometry&, const auto& reducer) {
+    require(spec::core::check_value(resolved, reducer));
+    return true;
+  });
   const Shape out_strides = packed_strides(resolved.output_shape());
   return {*this, shape, in_strides, visible_shape(resolved),
           kernel_plan<T>(resolved, {in_strides, out_strides, in_strides, out_strides})};

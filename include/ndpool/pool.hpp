@@ -17,6 +17,7 @@
 #include <ndpool/spec/smooth_max.hpp>
 #include <ndpool/spec/sum.hpp>
 #include <ndpool/spec/unpool.hpp>
+#include <ndpool/spec/watched.hpp>
 
 #include <limits>
 #include <variant>
@@ -113,7 +114,7 @@ class Plan;
 
 /// A pool. Cheap to copy, immutable, and safe to share between threads; it holds no array and no shape. All maps check
 /// their arguments before they write and throw `ndpool::Error`. Inputs may have any strides; outputs must not overlap
-/// inputs.
+/// inputs. All take a `watch` and answer false if it stopped them.
 class Pool {
  public:
   using Description = std::variant<Window, Adaptive, Global>;
@@ -139,14 +140,15 @@ class Pool {
 
   /// y = R(x).
   template <class X, class Y>
-  void forward(const View<X>& x, const View<Y>& y) const {
-    run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+  bool forward(const View<X>& x, const View<Y>& y, const Watch& watch = {}) const {
+    return run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
       const View<Y> all_y = with_all_axes(geometry, y, Argument::y);
       spec::check_forward(geometry, reducer, x, all_y);
       if (const auto plan = kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_y.strides()}))
-        plan->forward(x.data(), y.data());
-      else
-        spec::core::forward(geometry, reducer, x, all_y, [](const auto&, const auto&) {});
+        return plan->forward(x.data(), y.data(), watch);
+      return run_spec(geometry, reducer, watch, 1, [&](const auto& watched) {
+        spec::core::forward(geometry, watched, x, all_y, [](const auto&, const auto&) {});
+      });
     });
   }
 
@@ -155,8 +157,8 @@ class Pool {
   /// (`Index`), or the number of its tap in the window (`std::uint8_t` up to 255 taps, else `std::uint16_t`,
   /// `std::uint32_t`).
   template <class X, class Y, spec::IndexScalar I>
-  void forward(const View<X>& x, const View<Y>& y, const View<I>& indices) const {
-    run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+  bool forward(const View<X>& x, const View<Y>& y, const View<I>& indices, const Watch& watch = {}) const {
+    return run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) -> bool {
       using Reducer = std::remove_cvref_t<decltype(reducer)>;
       using Scalar = std::remove_const_t<X>;
       if constexpr (spec::Ordered<Scalar> &&
@@ -168,9 +170,9 @@ class Pool {
         const auto plan =
             kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_indices.strides()});
         if (plan != nullptr && plan->has_winners())
-          plan->forward_with_indices(x.data(), y.data(), indices.data(), index_kind<I>());
-        else
-          spec::forward(geometry, reducer, x, all_y, all_indices);
+          return plan->forward_with_indices(x.data(), y.data(), indices.data(), index_kind<I>(), watch);
+        return run_spec(geometry, reducer, watch, 1,
+                        [&](const auto& watched) { spec::forward(geometry, watched, x, all_y, all_indices); });
       } else {
         raise({Code::no_indices, Argument::indices, -1, {}});
       }
@@ -181,7 +183,7 @@ class Pool {
   /// their JVP with ties `first`, without x.
   template <class I, class DX, class DY>
   requires spec::IndexScalar<I>
-  void jvp_from_indices(const View<I>& indices, const View<DX>& dx, const View<DY>& dy) const {
+  bool jvp_from_indices(const View<I>& indices, const View<DX>& dx, const View<DY>& dy, const Watch& watch = {}) const {
     require_winners();
     const Geometry resolved = geometry(dx.shape());
     const View<I> all_indices = with_all_axes(resolved, indices, Argument::indices);
@@ -189,17 +191,17 @@ class Pool {
     spec::check_jvp_arrays(resolved, all_indices, dx, all_dy);
     if (const auto plan = index_plan<DX, DY>(resolved, all_indices, dx, all_dy)) {
       if (!plan->check_indices(indices.data(), index_kind<I>())) spec::check_indices(resolved, all_indices);
-      plan->jvp_from_indices(indices.data(), index_kind<I>(), dx.data(), dy.data());
-    } else {
-      spec::jvp_from_indices(resolved, all_indices, dx, all_dy);
+      return plan->jvp_from_indices(indices.data(), index_kind<I>(), dx.data(), dy.data(), watch);
     }
+    return spec::watched(watch, spec::index_steps(resolved),
+                         [&](auto tick) { spec::jvp_from_indices(resolved, all_indices, dx, all_dy, tick); });
   }
 
   /// gx = the gradients of all outputs that each cell has won by `indices`, flat or compact. For max and min: their VJP
   /// with ties `first`, without x. Overwrites gx.
   template <class I, class GY, class GX>
   requires spec::IndexScalar<I>
-  void vjp_from_indices(const View<I>& indices, const View<GY>& gy, const View<GX>& gx) const {
+  bool vjp_from_indices(const View<I>& indices, const View<GY>& gy, const View<GX>& gx, const Watch& watch = {}) const {
     require_winners();
     const Geometry resolved = geometry(gx.shape());
     const View<I> all_indices = with_all_axes(resolved, indices, Argument::indices);
@@ -207,25 +209,24 @@ class Pool {
     spec::check_vjp_arrays(resolved, all_indices, all_gy, gx);
     if (const auto plan = index_plan<GX, GY>(resolved, all_indices, gx, all_gy)) {
       if (!plan->check_indices(indices.data(), index_kind<I>())) spec::check_indices(resolved, all_indices);
-      plan->vjp_from_indices(indices.data(), index_kind<I>(), gy.data(), gx.data());
-    } else {
-      spec::vjp_from_indices(resolved, all_indices, all_gy, gx);
+      return plan->vjp_from_indices(indices.data(), index_kind<I>(), gy.data(), gx.data(), watch);
     }
+    return spec::watched(watch, spec::index_steps(resolved),
+                         [&](auto tick) { spec::vjp_from_indices(resolved, all_indices, all_gy, gx, tick); });
   }
 
   /// dy = (derivative of R at x) dx.
   template <class X, class DX, class DY>
-  void jvp(const View<X>& x, const View<DX>& dx, const View<DY>& dy) const {
-    run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+  bool jvp(const View<X>& x, const View<DX>& dx, const View<DY>& dy, const Watch& watch = {}) const {
+    return run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) -> bool {
       if constexpr (spec::Differentiable<std::remove_const_t<X>>) {
         const View<DY> all_dy = with_all_axes(geometry, dy, Argument::dy);
         spec::check_jvp(geometry, reducer, x, dx, all_dy);
         const auto plan =
             kernel_plan<X, DX, DY>(geometry, {x.strides(), all_dy.strides(), dx.strides(), all_dy.strides()});
-        if (plan != nullptr && plan->has_derivatives())
-          plan->jvp(x.data(), dx.data(), dy.data());
-        else
-          spec::core::jvp(geometry, reducer, x, dx, all_dy);
+        if (plan != nullptr && plan->has_derivatives()) return plan->jvp(x.data(), dx.data(), dy.data(), watch);
+        return run_spec(geometry, reducer, watch, 2,
+                        [&](const auto& watched) { spec::core::jvp(geometry, watched, x, dx, all_dy); });
       } else {
         raise({Code::no_derivative, Argument::x, -1, {}});
       }
@@ -234,21 +235,45 @@ class Pool {
 
   /// gx = (derivative of R at x)^T gy. Overwrites gx.
   template <class X, class GY, class GX>
-  void vjp(const View<X>& x, const View<GY>& gy, const View<GX>& gx) const {
-    run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+  bool vjp(const View<X>& x, const View<GY>& gy, const View<GX>& gx, const Watch& watch = {}) const {
+    return run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) -> bool {
       if constexpr (spec::Differentiable<std::remove_const_t<X>>) {
         const View<GY> all_gy = with_all_axes(geometry, gy, Argument::gy);
         spec::check_vjp(geometry, reducer, x, all_gy, gx);
         const auto plan =
             kernel_plan<X, GY, GX>(geometry, {x.strides(), all_gy.strides(), gx.strides(), all_gy.strides()});
-        if (plan != nullptr && plan->has_derivatives())
-          plan->vjp(x.data(), gy.data(), gx.data());
-        else
-          spec::vjp(geometry, reducer, x, all_gy, gx);
+        if (plan != nullptr && plan->has_derivatives()) return plan->vjp(x.data(), gy.data(), gx.data(), watch);
+        return run_spec(geometry, reducer, watch, 2,
+                        [&](const auto& watched) { spec::vjp(geometry, watched, x, all_gy, gx, watched.tick); });
       } else {
         raise({Code::no_derivative, Argument::x, -1, {}});
       }
     });
+  }
+
+  /// The kernels that run the maps of arrays with these strides, null where the spec does. For callers that keep them
+  /// for many runs, after the map itself has found nothing wrong with such arrays. `out` and `tangent_out` are strides
+  /// of the output shape that the caller sees.
+  template <class T>
+  std::shared_ptr<const KernelPlan> kernels(const Shape& shape, const KernelPlan::ArrayStrides& strides) const {
+    const Geometry resolved = geometry(shape);
+    const auto all = [&](const Shape& visible) {
+      return drops_axes() ? strides_of_all_axes(resolved, visible) : visible;
+    };
+    const Shape out = all(strides.out), tangent_out = all(strides.tangent_out);
+    return kernel_plan<T>(resolved, {strides.in, out, strides.tangent_in, tangent_out});
+  }
+  /// The same for the maps of max and min by indices, which have the strides `out`.
+  template <class T>
+  std::shared_ptr<const KernelPlan> kernels_for_indices(const Shape& shape,
+                                                        const KernelPlan::ArrayStrides& strides) const {
+    const Geometry resolved = geometry(shape);
+    const auto all = [&](const Shape& visible) {
+      return drops_axes() ? strides_of_all_axes(resolved, visible) : visible;
+    };
+    const Shape out = all(strides.out), tangent_out = all(strides.tangent_out);
+    if (!uses_kernels_ || !std::is_floating_point_v<T>) return nullptr;
+    return KernelPlan::make_for_indices(kind_of<T>(), resolved, {strides.in, out, strides.tangent_in, tangent_out});
   }
 
   /// A plan for arrays of `shape`, whose strides (in elements) are packed unless they are given; results are packed.
@@ -257,10 +282,26 @@ class Pool {
 
  private:
   template <class T, class F>
-  void run(const Shape& shape, F f) const {
+  bool run(const Shape& shape, F f) const {
     const Geometry resolved = geometry(shape);
-    std::visit([&](const auto& reduction) { reduction.template with<T>([&](const auto& r) { f(resolved, r); }); },
-               reduction_);
+    bool finished = true;
+    std::visit(
+        [&](const auto& reduction) {
+          reduction.template with<T>([&](const auto& reducer) { finished = f(resolved, reducer); });
+        },
+        reduction_);
+    return finished;
+  }
+
+  /// Calls `f` with a reducer that can be watched, which sees each tap `passes` times.
+  template <class Reducer, class F>
+  static bool run_spec(const Geometry& geometry, const Reducer& reducer, const Watch& watch, int passes, F f) {
+    const double taps =
+        static_cast<double>(element_count(geometry.output_shape())) * static_cast<double>(geometry.tap_count());
+    return spec::watched(watch, passes * taps + static_cast<double>(element_count(geometry.input_shape())),
+                         [&](auto tick) {
+                           f(spec::Watched<Reducer, decltype(tick)>{reducer, tick});
+                         });
   }
 
   /// A plan if there are kernels for the scalar X, which all arrays must have.
@@ -306,14 +347,12 @@ class Pool {
   View<T> with_all_axes(const Geometry& geometry, const View<T>& view, Argument argument) const {
     if (!drops_axes()) return view;
     require(check_view(view, visible_shape(geometry), argument));
-    Shape shape, strides;
-    for (int a = 0, visible = 0; a < geometry.rank; ++a) {
-      const bool dropped = geometry.axes[a].pooled;
-      shape.push_back(dropped ? 1 : view.shape()[visible]);
-      strides.push_back(dropped ? 1 : view.strides()[visible]);
-      if (!dropped) ++visible;
-    }
-    return {view.data(), shape, strides};
+    return {view.data(), geometry.output_shape(), strides_of_all_axes(geometry, view.strides())};
+  }
+  static Shape strides_of_all_axes(const Geometry& geometry, const Shape& visible) {
+    Shape strides;
+    for (int a = 0, next = 0; a < geometry.rank; ++a) strides.push_back(geometry.axes[a].pooled ? 1 : visible[next++]);
+    return strides;
   }
 
   Description description_;
@@ -386,27 +425,27 @@ class Unpool {
 
   /// x = values placed at the cells that `indices` name, 0 elsewhere; -1 is skipped, the last of equal indices wins.
   template <class Y, class Indices, class X>
-  void forward(const View<Y>& values, const View<Indices>& indices, const View<X>& x) const {
-    place(values, indices, x, Argument::y, Argument::x);
+  bool forward(const View<Y>& values, const View<Indices>& indices, const View<X>& x, const Watch& watch = {}) const {
+    return place(values, indices, x, Argument::y, Argument::x, watch);
   }
 
   /// Unpooling is linear in the values: its JVP places their tangents.
   template <class DY, class Indices, class DX>
-  void jvp(const View<DY>& tangents, const View<Indices>& indices, const View<DX>& dx) const {
-    place(tangents, indices, dx, Argument::dy, Argument::dx);
+  bool jvp(const View<DY>& tangents, const View<Indices>& indices, const View<DX>& dx, const Watch& watch = {}) const {
+    return place(tangents, indices, dx, Argument::dy, Argument::dx, watch);
   }
 
   /// gy = the gradient of each value that was placed and not overwritten; 0 for the others.
   template <class Indices, class GX, class GY>
-  void vjp(const View<Indices>& indices, const View<GX>& gx, const View<GY>& gy) const {
+  bool vjp(const View<Indices>& indices, const View<GX>& gx, const View<GY>& gy, const Watch& watch = {}) const {
     const Geometry geometry = spec::unpool_geometry(size_, indices.shape());
     spec::check_unpool_vjp_arrays(geometry, indices, gx, gy);
     if (const auto plan = kernel_plan(geometry, indices, gx, gy)) {
       if (!plan->check_indices(indices.data(), IndexKind::flat)) spec::detail::check_indices(geometry, indices);
-      plan->place_vjp(indices.data(), gx.data(), gy.data());
-    } else {
-      spec::unpool_vjp(geometry, indices, gx, gy);
+      return plan->place_vjp(indices.data(), gx.data(), gy.data(), watch);
     }
+    return spec::watched(watch, spec::index_steps(geometry),
+                         [&](auto tick) { spec::unpool_vjp(geometry, indices, gx, gy, tick); });
   }
 
   /// This map without compiled kernels. What kernels are compared with.
@@ -418,16 +457,17 @@ class Unpool {
 
  private:
   template <class Y, class Indices, class X>
-  void place(const View<Y>& values, const View<Indices>& indices, const View<X>& x, Argument values_argument,
-             Argument x_argument) const {
+  bool place(const View<Y>& values, const View<Indices>& indices, const View<X>& x, Argument values_argument,
+             Argument x_argument, const Watch& watch) const {
     const Geometry geometry = spec::unpool_geometry(size_, values.shape());
     spec::check_unpool_arrays(geometry, values, indices, x, values_argument, x_argument);
     if (const auto plan = kernel_plan(geometry, indices, x, values)) {
       if (!plan->check_indices(indices.data(), IndexKind::flat)) spec::detail::check_indices(geometry, indices);
-      plan->place(indices.data(), values.data(), x.data());
-    } else {
-      spec::unpool(geometry, values, indices, x, values_argument, x_argument);
+      return plan->place(indices.data(), values.data(), x.data(), watch);
     }
+    return spec::watched(watch, spec::index_steps(geometry), [&](auto tick) {
+      spec::unpool(geometry, values, indices, x, values_argument, x_argument, tick);
+    });
   }
 
   /// A plan if there are kernels for these scalars.

@@ -23,7 +23,7 @@ void set_executor(Executor* executor);
 
 /// The number of threads ndpool's own executor uses, the caller's included; 1 to 1024. The default is
 /// NDPOOL_NUM_THREADS, or as many as the machine has cores. Small problems stay on the calling thread whatever it is.
-/// Not to be changed while another thread pools.
+/// A change reaches the runs that start after it.
 void set_threads(int count);
 int get_threads();
 

@@ -144,11 +144,13 @@ void check_jvp_arrays(const Geometry& geometry, const View<I>& indices, const Vi
 }
 
 /// dy = the tangent of each winner, 0 where there is none: the JVP of max and min with ties `first`.
-template <IndexScalar I, class DX, class DY>
-void jvp_from_indices(const Geometry& geometry, const View<I>& indices, const View<DX>& dx, const View<DY>& dy) {
+template <IndexScalar I, class DX, class DY, class Tick = Unwatched>
+void jvp_from_indices(const Geometry& geometry, const View<I>& indices, const View<DX>& dx, const View<DY>& dy,
+                      Tick tick = {}) {
   check_jvp_arrays(geometry, indices, dx, dy);
   check_indices(geometry, indices);
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
+    tick();
     dy[at] = detail::names_none(indices[at]) ? DY(0) : DY(dx[detail::winner_cell(geometry, at, indices[at])]);
   });
 }
@@ -164,18 +166,23 @@ void check_vjp_arrays(const Geometry& geometry, const View<I>& indices, const Vi
 }
 
 /// gx = the gradients of all outputs that each cell has won: the VJP of max and min with ties `first`.
-template <IndexScalar I, class GY, class GX>
-void vjp_from_indices(const Geometry& geometry, const View<I>& indices, const View<GY>& gy, const View<GX>& gx) {
+template <IndexScalar I, class GY, class GX, class Tick = Unwatched>
+void vjp_from_indices(const Geometry& geometry, const View<I>& indices, const View<GY>& gy, const View<GX>& gx,
+                      Tick tick = {}) {
   check_vjp_arrays(geometry, indices, gy, gx);
   check_indices(geometry, indices);
   using Number = Accumulator<GX>;
   std::vector<Number> sums(static_cast<std::size_t>(element_count(geometry.input_shape())), Number(0));
   const View<Number> sums_view(sums.data(), geometry.input_shape());
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
+    tick();
     if (!detail::names_none(indices[at]))
       sums_view[detail::winner_cell(geometry, at, indices[at])] += static_cast<Number>(gy[at]);
   });
-  for_each_position(geometry.input_shape(), [&](const Shape& cell) { gx[cell] = narrow<GX>(sums_view[cell]); });
+  for_each_position(geometry.input_shape(), [&](const Shape& cell) {
+    tick();
+    gx[cell] = narrow<GX>(sums_view[cell]);
+  });
 }
 
 }  // namespace ndpool::spec

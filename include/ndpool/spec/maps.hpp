@@ -4,6 +4,7 @@
 
 #include <ndpool/error.hpp>
 #include <ndpool/spec/core.hpp>
+#include <ndpool/spec/watched.hpp>
 
 #include <vector>
 
@@ -83,16 +84,20 @@ void check_vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& 
   require(check_overlap(gx, gy, Argument::gx));
 }
 
-/// gx = (derivative of R at x)^T gy; overwrites gx, cells that no window sees get 0.
-template <class Reducer, class X, class GY, class GX>
+/// gx = (derivative of R at x)^T gy; overwrites gx, cells that no window sees get 0. `tick` is called for each cell.
+template <class Reducer, class X, class GY, class GX, class Tick = Unwatched>
 requires Differentiable<typename Reducer::Scalar>
-void vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<GY>& gy, const View<GX>& gx) {
+void vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<GY>& gy, const View<GX>& gx,
+         Tick tick = {}) {
   check_vjp(geometry, reducer, x, gy, gx);
   using Number = Accumulator<GX>;
   std::vector<Number> sums(static_cast<std::size_t>(element_count(geometry.input_shape())), Number(0));
   const View<Number> sums_view(sums.data(), geometry.input_shape());
   core::add_vjp(geometry, reducer, x, gy, sums_view);
-  for_each_position(geometry.input_shape(), [&](const Shape& cell) { gx[cell] = narrow<GX>(sums_view[cell]); });
+  for_each_position(geometry.input_shape(), [&](const Shape& cell) {
+    tick();
+    gx[cell] = narrow<GX>(sums_view[cell]);
+  });
 }
 
 /// Left fold of `f(state, element)` over the real taps of each window in row-major order, starting from `init`. Returns

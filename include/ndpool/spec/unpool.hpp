@@ -66,31 +66,38 @@ void check_unpool_vjp_arrays(const Geometry& geometry, const View<Indices>& indi
 
 /// x = values placed at indices. Linear in the values, so this is also its own JVP, with tangents for values; the
 /// arguments are what an error calls `values` and `x`.
-template <class Y, class Indices, class X>
+template <class Y, class Indices, class X, class Tick = Unwatched>
 void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>& indices, const View<X>& x,
-            Argument values_argument = Argument::y, Argument x_argument = Argument::x) {
+            Argument values_argument = Argument::y, Argument x_argument = Argument::x, Tick tick = {}) {
   check_unpool_arrays(geometry, values, indices, x, values_argument, x_argument);
   detail::check_indices(geometry, indices);
-  for_each_position(geometry.input_shape(), [&](const Shape& cell) { x[cell] = X(0); });
+  for_each_position(geometry.input_shape(), [&](const Shape& cell) {
+    tick();
+    x[cell] = X(0);
+  });
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
+    tick();
     if (indices[at] >= 0) x[geometry.cell_from_flat(at, indices[at])] = static_cast<X>(values[at]);
   });
 }
 
 /// The adjoint: each value that was placed and not overwritten gets the gradient of its cell, every other one 0.
-template <class Indices, class GX, class GY>
-void unpool_vjp(const Geometry& geometry, const View<Indices>& indices, const View<GX>& gx, const View<GY>& gy) {
+template <class Indices, class GX, class GY, class Tick = Unwatched>
+void unpool_vjp(const Geometry& geometry, const View<Indices>& indices, const View<GX>& gx, const View<GY>& gy,
+                Tick tick = {}) {
   check_unpool_vjp_arrays(geometry, indices, gx, gy);
   detail::check_indices(geometry, indices);
   std::vector<Index> last_value(static_cast<std::size_t>(element_count(geometry.input_shape())), -1);
   const View<Index> owner(last_value.data(), geometry.input_shape());
   Index number = 0;
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
+    tick();
     if (indices[at] >= 0) owner[geometry.cell_from_flat(at, indices[at])] = number;
     ++number;
   });
   number = 0;
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
+    tick();
     const bool placed = indices[at] >= 0 && owner[geometry.cell_from_flat(at, indices[at])] == number;
     gy[at] = placed ? static_cast<GY>(gx[geometry.cell_from_flat(at, indices[at])]) : GY(0);
     ++number;

@@ -1,0 +1,528 @@
+"""The public functions. Each is described once; its map and both derivatives follow from that."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy
+import numpy.typing
+
+from ndpool._core import Pool, Unpool
+
+Array = numpy.typing.ArrayLike
+Ints = int | Sequence[int]
+Padding = int | Sequence[int | Sequence[int]] | Literal["same", "same_lower", "valid"]
+Ties = Literal["first", "all", "split"]
+Nan = Literal["propagate", "ignore"]
+Empty = Literal["error", "identity"]
+Rounding = Literal["half_even", "toward_zero", "floor", "half_away"]
+PadMode = Literal["zero", "ignore"]
+
+# Descriptions by the name of their operator, for output_shape.
+_descriptions: dict[str, Callable[..., Pool | Unpool]] = {}
+
+
+def _parameter(
+    name: str, annotation: Any, default: Any = inspect.Parameter.empty
+) -> inspect.Parameter:
+    is_positional = default is inspect.Parameter.empty
+    kind = (
+        inspect.Parameter.POSITIONAL_OR_KEYWORD if is_positional else inspect.Parameter.KEYWORD_ONLY
+    )
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+def _finish(
+    function: Callable[..., Any],
+    name: str,
+    doc: str,
+    parameters: list[inspect.Parameter],
+    returns: str,
+) -> Callable[..., Any]:
+    """Gives a function its public name, by which it is pickled, its text and its signature."""
+    function.__module__ = "ndpool"
+    function.__qualname__ = name
+    function.__name__ = name.rpartition(".")[2]
+    function.__doc__ = doc
+    ordered = sorted(parameters, key=lambda parameter: parameter.kind)
+    function.__signature__ = inspect.Signature(ordered, return_annotation=returns)  # type: ignore[attr-defined]
+    function.__annotations__ = {parameter.name: parameter.annotation for parameter in ordered}
+    function.__annotations__["return"] = returns
+    return function
+
+
+_derivative_doc = {
+    "jvp": "The pair (y, dy) of `{name}`: its value at `x`, and its derivative applied to `dx`.",
+    "vjp": "The gradient gx of `{name}` at `x`: the transposed derivative applied to `gy`.",
+}
+_by_indices_doc = {
+    "jvp": """
+
+With `indices`, from `return_indices`, dy is made of the tangents of these winners, whatever `ties`
+says; `x` may then be its shape, and y is None.""",
+    "vjp": """
+
+With `indices`, from `return_indices`, the gradient goes to these winners, whatever `ties` says; `x`
+may then be its shape.""",
+}
+
+
+def _operator(describe: Callable[..., Pool]) -> Callable[..., Any]:
+    """Makes the public function of the pool that `describe` describes by the arguments after x."""
+    name = describe.__name__
+    arguments = list(inspect.signature(describe).parameters.values())
+    has_winners = "nan" in inspect.signature(describe).parameters
+    _descriptions[name.replace("_pool", "")] = describe
+
+    def forward(x: Array, *args: Any, out: Any = None, **options: Any) -> Any:
+        return describe(*args, **options).forward(x, out)
+
+    def forward_with_indices(
+        x: Array, *args: Any, return_indices: bool = False, out: Any = None, **options: Any
+    ) -> Any:
+        return describe(*args, **options).forward(x, out, bool(return_indices))
+
+    def jvp(x: Array, dx: Array, *args: Any, out: Any = None, **options: Any) -> Any:
+        pool = describe(*args, **options)
+        dy = pool.jvp(x, dx, out)
+        return pool.forward(x), dy
+
+    def jvp_with_indices(
+        x: Array, dx: Array, *args: Any, indices: Any = None, out: Any = None, **options: Any
+    ) -> Any:
+        pool = describe(*args, **options)
+        if indices is None:
+            dy = pool.jvp(x, dx, out)
+            return pool.forward(x), dy
+        dy = pool.jvp_from_indices(indices, dx, out, _shape(x))
+        return None if isinstance(x, tuple) else pool.forward(x), dy
+
+    def vjp(x: Array, gy: Array, *args: Any, out: Any = None, **options: Any) -> Any:
+        return describe(*args, **options).vjp(x, gy, out)
+
+    def vjp_with_indices(
+        x: Array, gy: Array, *args: Any, indices: Any = None, out: Any = None, **options: Any
+    ) -> Any:
+        pool = describe(*args, **options)
+        if indices is None:
+            return pool.vjp(x, gy, out)
+        return pool.vjp_from_indices(indices, gy, out, _shape(x))
+
+    x = _parameter("x", "Array")
+    out = _parameter("out", "Any", None)
+    indices = _parameter("indices", "Any", None)
+    ends = {
+        "forward": [_parameter("return_indices", "bool", False)] if has_winners else [],
+        "derivative": [indices] if has_winners else [],
+    }
+    doc = inspect.cleandoc(describe.__doc__ or "")
+    public = forward_with_indices if has_winners else forward
+    for kind, function, tangent in (
+        ("jvp", jvp_with_indices if has_winners else jvp, "dx"),
+        ("vjp", vjp_with_indices if has_winners else vjp, "gy"),
+    ):
+        text = _derivative_doc[kind].format(name=name)
+        if has_winners:
+            text += _by_indices_doc[kind]
+        parameters = [x, _parameter(tangent, "Array"), *arguments, *ends["derivative"], out]
+        returns = "tuple[Any, Any]" if kind == "jvp" else "Any"
+        setattr(public, kind, _finish(function, f"{name}.{kind}", text, parameters, returns))
+    return _finish(public, name, doc, [x, *arguments, *ends["forward"], out], "Any")
+
+
+def _make(factory: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Pool | Unpool:
+    """What a pickled Pool or Unpool is made by."""
+    return (
+        Unpool(*arguments) if factory == "Unpool" else getattr(Pool, factory)(*arguments, **options)
+    )
+
+
+def _shape(x: Any) -> tuple[int, ...]:
+    """Shape of an array, or the tuple that is given in its place."""
+    return x if isinstance(x, tuple) else numpy.shape(x)
+
+
+@_operator
+def max_pool(
+    kernel: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    *,
+    axes: Ints | None = None,
+    ceil_mode: bool = False,
+    ties: Ties = "first",
+    nan: Nan = "propagate",
+    empty: Empty = "error",
+) -> Pool:
+    """The largest element of each window; padding never takes part.
+
+    With `return_indices` the pair (y, indices): int64, flat and row-major over the pooled axes.
+    `ties` says which of several largest elements carry the derivative.
+
+    >>> ndpool.max_pool(numpy.array([[1, 3, 2, 9], [4, 0, 5, 3]]), (2, 2))
+    array([[4, 9]])
+    """
+    return Pool.window(
+        "max", kernel, stride, padding, dilation, axes, ceil_mode, ties=ties, nan=nan, empty=empty
+    )
+
+
+@_operator
+def min_pool(
+    kernel: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    *,
+    axes: Ints | None = None,
+    ceil_mode: bool = False,
+    ties: Ties = "first",
+    nan: Nan = "propagate",
+    empty: Empty = "error",
+) -> Pool:
+    """The smallest element of each window; see `max_pool`.
+
+    >>> ndpool.min_pool(numpy.array([1, 3, 2, 9]), (2,), return_indices=True)
+    (array([1, 2]), array([0, 2]))
+    """
+    return Pool.window(
+        "min", kernel, stride, padding, dilation, axes, ceil_mode, ties=ties, nan=nan, empty=empty
+    )
+
+
+@_operator
+def sum_pool(
+    kernel: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    *,
+    axes: Ints | None = None,
+    ceil_mode: bool = False,
+) -> Pool:
+    """The sum of each window. Sums of integers are exact and then clamped to the dtype.
+
+    >>> ndpool.sum_pool(numpy.array([1, 3, 2, 9]), (3,), stride=1)
+    array([ 6, 14])
+    """
+    return Pool.window("sum", kernel, stride, padding, dilation, axes, ceil_mode)
+
+
+@_operator
+def avg_pool(
+    kernel: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    *,
+    axes: Ints | None = None,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor: int | None = None,
+    rounding: Rounding = "half_even",
+    empty: Empty = "error",
+) -> Pool:
+    """The average of each window: its sum over the number of its elements, or over `divisor`.
+
+    Padded elements count unless `count_include_pad` is False. Integers are rounded by `rounding`.
+
+    >>> ndpool.avg_pool(numpy.array([1.0, 3.0, 2.0, 8.0]), (2,))
+    array([2., 5.])
+    """
+    return Pool.window(
+        "avg", kernel, stride, padding, dilation, axes, ceil_mode,
+        count_include_pad=count_include_pad, divisor=divisor, rounding=rounding, empty=empty,
+    )  # fmt: skip
+
+
+@_operator
+def smooth_max_pool(
+    kernel: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    *,
+    beta: float = 1.0,
+    pad_mode: PadMode = "zero",
+    axes: Ints | None = None,
+    ceil_mode: bool = False,
+    empty: Empty = "error",
+) -> Pool:
+    """The smooth maximum log(sum(exp(beta * x))) / beta of each window.
+
+    A negative `beta` makes it a smooth minimum. Padding is a 0 unless `pad_mode` is "ignore".
+
+    >>> ndpool.smooth_max_pool(numpy.array([0.0, 0.0, 1.0, 9.0]), (2,)).round(4)
+    array([0.6931, 9.0003])
+    """
+    return Pool.window(
+        "smooth_max", kernel, stride, padding, dilation, axes, ceil_mode,
+        empty=empty, beta=beta, pad_mode=pad_mode,
+    )  # fmt: skip
+
+
+@_operator
+def lp_pool(
+    p: float,
+    kernel: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    *,
+    axes: Ints | None = None,
+    ceil_mode: bool = False,
+    ties: Ties | None = None,
+    empty: Empty = "error",
+) -> Pool:
+    """The p-norm of each window; for an infinite `p` its largest magnitude.
+
+    Only for an infinite `p` has `ties` a meaning.
+
+    >>> ndpool.lp_pool(numpy.array([3.0, -4.0, 0.0, 2.0]), 2, (2,))
+    array([5., 2.])
+    """
+    return Pool.window(
+        "lp", kernel, stride, padding, dilation, axes, ceil_mode, ties=ties, empty=empty, p=p
+    )
+
+
+@_operator
+def adaptive_max_pool(
+    output_size: Ints,
+    *,
+    axes: Ints | None = None,
+    ties: Ties = "first",
+    nan: Nan = "propagate",
+) -> Pool:
+    """The largest element of each of `output_size` bins of nearly equal length; see `max_pool`.
+
+    >>> ndpool.adaptive_max_pool(numpy.arange(25).reshape(5, 5), (3, 3))[0]
+    array([6, 8, 9])
+    """
+    return Pool.adaptive("max", output_size, axes, ties=ties, nan=nan)
+
+
+@_operator
+def adaptive_min_pool(
+    output_size: Ints,
+    *,
+    axes: Ints | None = None,
+    ties: Ties = "first",
+    nan: Nan = "propagate",
+) -> Pool:
+    """The smallest element of each of `output_size` bins; see `adaptive_max_pool`.
+
+    >>> ndpool.adaptive_min_pool(numpy.array([4, 3, 2, 1, 0]), (2,))
+    array([2, 0])
+    """
+    return Pool.adaptive("min", output_size, axes, ties=ties, nan=nan)
+
+
+@_operator
+def adaptive_sum_pool(output_size: Ints, *, axes: Ints | None = None) -> Pool:
+    """The sum of each of `output_size` bins; see `adaptive_max_pool`.
+
+    >>> ndpool.adaptive_sum_pool(numpy.array([4, 3, 2, 1]), (2,))
+    array([7, 3])
+    """
+    return Pool.adaptive("sum", output_size, axes)
+
+
+@_operator
+def adaptive_avg_pool(
+    output_size: Ints, *, axes: Ints | None = None, rounding: Rounding = "half_even"
+) -> Pool:
+    """The average of each of `output_size` bins; see `adaptive_max_pool`.
+
+    >>> ndpool.adaptive_avg_pool(numpy.array([4.0, 3.0, 2.0, 1.0]), (2,))
+    array([3.5, 1.5])
+    """
+    return Pool.adaptive("avg", output_size, axes, rounding=rounding)
+
+
+@_operator
+def adaptive_smooth_max_pool(
+    output_size: Ints, *, beta: float = 1.0, axes: Ints | None = None
+) -> Pool:
+    """The smooth maximum of each of `output_size` bins; see `smooth_max_pool`.
+
+    >>> ndpool.adaptive_smooth_max_pool(numpy.array([0.0, 0.0, 1.0, 9.0]), (2,)).round(4)
+    array([0.6931, 9.0003])
+    """
+    return Pool.adaptive("smooth_max", output_size, axes, beta=beta)
+
+
+@_operator
+def adaptive_lp_pool(
+    p: float, output_size: Ints, *, axes: Ints | None = None, ties: Ties | None = None
+) -> Pool:
+    """The p-norm of each of `output_size` bins; see `lp_pool`.
+
+    >>> ndpool.adaptive_lp_pool(numpy.array([3.0, -4.0, 0.0, 2.0]), 2, (2,))
+    array([5., 2.])
+    """
+    return Pool.adaptive("lp", output_size, axes, ties=ties, p=p)
+
+
+@_operator
+def global_max_pool(
+    *,
+    axes: Ints | None = None,
+    keepdims: bool = False,
+    ties: Ties = "all",
+    nan: Nan = "propagate",
+) -> Pool:
+    """The largest element over `axes`, by default all of them.
+
+    Every largest element carries the derivative, unless `ties` says otherwise.
+
+    >>> ndpool.global_max_pool(numpy.array([[1, 3], [4, 0]]), axes=(1,))
+    array([3, 4])
+    """
+    return Pool.global_("max", axes, keepdims, ties=ties, nan=nan)
+
+
+@_operator
+def global_min_pool(
+    *,
+    axes: Ints | None = None,
+    keepdims: bool = False,
+    ties: Ties = "all",
+    nan: Nan = "propagate",
+) -> Pool:
+    """The smallest element over `axes`; see `global_max_pool`.
+
+    >>> ndpool.global_min_pool(numpy.array([[1, 3], [4, 0]]), axes=(1,), keepdims=True)
+    array([[1],
+           [0]])
+    """
+    return Pool.global_("min", axes, keepdims, ties=ties, nan=nan)
+
+
+@_operator
+def global_sum_pool(*, axes: Ints | None = None, keepdims: bool = False) -> Pool:
+    """The sum over `axes`; see `global_max_pool`.
+
+    >>> ndpool.global_sum_pool(numpy.array([[1, 3], [4, 0]]), axes=(0,))
+    array([5, 3])
+    """
+    return Pool.global_("sum", axes, keepdims)
+
+
+@_operator
+def global_avg_pool(
+    *, axes: Ints | None = None, keepdims: bool = False, rounding: Rounding = "half_even"
+) -> Pool:
+    """The average over `axes`; see `global_max_pool`.
+
+    >>> ndpool.global_avg_pool(numpy.array([[1.0, 3.0], [4.0, 0.0]]), axes=(0,))
+    array([2.5, 1.5])
+    """
+    return Pool.global_("avg", axes, keepdims, rounding=rounding)
+
+
+@_operator
+def global_smooth_max_pool(
+    *, beta: float = 1.0, axes: Ints | None = None, keepdims: bool = False
+) -> Pool:
+    """The smooth maximum over `axes`; see `smooth_max_pool`.
+
+    >>> ndpool.global_smooth_max_pool(numpy.array([[0.0, 0.0], [1.0, 9.0]]), axes=(1,)).round(4)
+    array([0.6931, 9.0003])
+    """
+    return Pool.global_("smooth_max", axes, keepdims, beta=beta)
+
+
+@_operator
+def global_lp_pool(
+    p: float, *, axes: Ints | None = None, keepdims: bool = False, ties: Ties | None = None
+) -> Pool:
+    """The p-norm over `axes`; see `lp_pool`.
+
+    >>> ndpool.global_lp_pool(numpy.array([[3.0, -4.0], [0.0, 2.0]]), 2, axes=(1,))
+    array([5., 2.])
+    """
+    return Pool.global_("lp", axes, keepdims, ties=ties, p=p)
+
+
+def max_unpool(
+    y: Array, indices: Array, output_size: Ints, *, axes: Ints | None = None, out: Any = None
+) -> Any:
+    """The way back from a max pool with its indices: `y` at the elements they name, 0 elsewhere.
+
+    >>> ndpool.max_unpool(numpy.array([4, 9]), numpy.array([1, 2]), (4,))
+    array([0, 4, 9, 0])
+    """
+    return Unpool(output_size, axes).forward(y, indices, out)
+
+
+def _max_unpool_jvp(
+    y: Array,
+    dy: Array,
+    indices: Array,
+    output_size: Ints,
+    *,
+    axes: Ints | None = None,
+    out: Any = None,
+) -> tuple[Any, Any]:
+    """The pair (x, dx) of `max_unpool`: its value at `y`, and its derivative applied to `dy`."""
+    unpool = Unpool(output_size, axes)
+    dx = unpool.jvp(dy, indices, out)
+    return unpool.forward(y, indices), dx
+
+
+def _max_unpool_vjp(
+    y: Array,
+    gx: Array,
+    indices: Array,
+    output_size: Ints,
+    *,
+    axes: Ints | None = None,
+    out: Any = None,
+) -> Any:
+    """The gradient gy of `max_unpool`, which does not depend on `y`: its shape will do."""
+    if _shape(y) != _shape(indices):
+        raise ValueError(f"y has shape {_shape(y)}; expected {_shape(indices)}, that of indices")
+    return Unpool(output_size, axes).vjp(indices, gx, out)
+
+
+def _name_unpool() -> None:
+    _descriptions["max_unpool"] = Unpool
+    for name, function in (
+        ("max_unpool", max_unpool),
+        ("max_unpool.jvp", _max_unpool_jvp),
+        ("max_unpool.vjp", _max_unpool_vjp),
+    ):
+        signature = inspect.signature(function)
+        parameters = list(signature.parameters.values())
+        _finish(
+            function,
+            name,
+            inspect.cleandoc(function.__doc__ or ""),
+            parameters,
+            signature.return_annotation,
+        )
+    max_unpool.jvp = _max_unpool_jvp  # type: ignore[attr-defined]
+    max_unpool.vjp = _max_unpool_vjp  # type: ignore[attr-defined]
+
+
+_name_unpool()
+
+
+def output_shape(
+    operator: str, shape: Sequence[int], *args: Any, **options: Any
+) -> tuple[int, ...]:
+    """Shape of the result of an operator, named without its `_pool`, on an array of `shape`.
+
+    >>> ndpool.output_shape("max", (64, 112, 112), (3, 3), stride=2, padding=1)
+    (64, 56, 56)
+    """
+    if operator not in _descriptions:
+        raise ValueError(f"operator must be one of {', '.join(_descriptions)}, not {operator!r}")
+    return _descriptions[operator](*args, **options).output_shape(tuple(shape))
+
+
+output_shape.__module__ = "ndpool"

@@ -1,0 +1,80 @@
+// Arrays of Python: NumPy's through its C interface, every other one through DLPack, both without a copy.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <ndpool/ndpool.hpp>
+
+#include <cstdint>
+
+namespace ndpool::python {
+
+namespace nb = nanobind;
+
+/// Every scalar an array can have: those with kernels first, in the order of ScalarKind.
+#define NDPOOL_PYTHON_SCALARS(ROW) \
+  NDPOOL_SCALARS(ROW)              \
+  ROW(u32, std::uint32_t)          \
+  ROW(u64, std::uint64_t)          \
+  ROW(boolean, bool)
+
+enum class Scalar : unsigned char {
+#define NDPOOL_ROW(name, type) name,
+  NDPOOL_PYTHON_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+};
+
+/// Calls `f.operator()<T>()` with the type of a scalar.
+template <class F>
+decltype(auto) with_scalar(Scalar scalar, F f) {
+  switch (scalar) {
+#define NDPOOL_ROW(name, type) \
+  case Scalar::name: return f.template operator()<type>();
+    NDPOOL_PYTHON_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+  }
+  __builtin_unreachable();
+}
+
+/// NumPy's name of a scalar.
+const char* dtype_name(Scalar scalar);
+int item_size(Scalar scalar);
+
+/// An array that somebody else holds: `owner` keeps alive what the pointers point to.
+struct Array {
+  void* data = nullptr;
+  Scalar scalar = Scalar::f32;
+  bool writable = false;
+  bool strides_in_bytes = false;
+  int rank = 0;
+  const std::int64_t* extents = nullptr;
+  const std::int64_t* strides = nullptr;  ///< null: packed
+  nb::object owner;
+
+  Shape shape() const { return {extents, rank}; }
+  Shape element_strides() const;
+  Index size() const;
+  /// The addresses it lies in; begin == end if it is empty.
+  detail::ByteRange bytes() const;
+  template <class T>
+  View<T> view() const {
+    return {static_cast<T*>(data), shape(), element_strides()};
+  }
+};
+
+/// The array in `object`. Whatever is no array is made one by numpy.asarray, with `like` as its scalar if that is
+/// given. Throws a TypeError for scalars that cannot be pooled. `name` is what errors call the array.
+Array read_array(nb::handle object, const char* name, const Scalar* like = nullptr);
+
+/// The array in `object`, to be written: a NumPy array or one with DLPack.
+Array write_array(nb::handle object, const char* name);
+
+/// A new packed NumPy array.
+Array new_array(const Shape& shape, Scalar scalar);
+
+/// Throws a TypeError unless `array` has the scalar of another one.
+void require_scalar(const Array& array, const char* name, Scalar scalar, const char* other);
+
+/// To be called once, before anything else.
+void import_numpy();
+
+}  // namespace ndpool::python

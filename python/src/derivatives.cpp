@@ -1,0 +1,164 @@
+#include "operands.hpp"
+
+namespace ndpool::python {
+
+nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, nb::handle out) {
+  const ndpool::Pool& pool = described.pool();
+  const Array x = read_array(x_object, "x");
+  const Array dx = read_array(dx_object, "dx", &x.scalar);
+  require_scalar(dx, "dx", x.scalar, "x");
+  Array dy = given_output(out, x.scalar, "x");
+  const bool is_new = !dy.owner.is_valid();
+
+  PlanKey key(Map::jvp);
+  key.add(x);
+  key.add(dx);
+  key.add(dy);
+  const KnownPlan* known = described.plans().find(key);
+  const Shape shape = known != nullptr ? known->result_shape : pool.output_shape(x.shape());
+  if (is_new) dy = new_array(shape, x.scalar);
+  if (known != nullptr && (is_new || (!overlap(x, dy) && !overlap(dx, dy)))) {
+    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
+    run(larger_size(x, dy), [&](const Watch& watch) { return kernels->jvp(x.data, dx.data, dy.data, watch); });
+    return dy.owner;
+  }
+  name_out(Argument::dy, [&] {
+    with_real(x.scalar, [&]<class T>() {
+      const View<const T> at = x.view<const T>(), tangent = dx.view<const T>();
+      const View<T> to = dy.view<T>();
+      run_released([&](const Watch& watch) { return pool.jvp(at, tangent, to, watch); });
+      auto kernels = pool.kernels<T>(at.shape(), {at.strides(), to.strides(), tangent.strides(), to.strides()});
+      if (kernels != nullptr && kernels->has_derivatives()) described.plans().insert(key, {std::move(kernels), shape});
+    });
+  });
+  return dy.owner;
+}
+
+nb::object vjp(Described& described, nb::handle x_object, nb::handle gy_object, nb::handle out) {
+  const ndpool::Pool& pool = described.pool();
+  const Array x = read_array(x_object, "x");
+  const Array gy = read_array(gy_object, "gy", &x.scalar);
+  require_scalar(gy, "gy", x.scalar, "x");
+  Array gx = given_output(out, x.scalar, "x");
+  const bool is_new = !gx.owner.is_valid();
+
+  PlanKey key(Map::vjp);
+  key.add(x);
+  key.add(gy);
+  key.add(gx);
+  const KnownPlan* known = described.plans().find(key);
+  if (is_new) gx = new_array(x.shape(), x.scalar);
+  if (known != nullptr && (is_new || (!overlap(x, gx) && !overlap(gy, gx)))) {
+    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
+    run(larger_size(x, gy), [&](const Watch& watch) { return kernels->vjp(x.data, gy.data, gx.data, watch); });
+    return gx.owner;
+  }
+  name_out(Argument::gx, [&] {
+    with_real(x.scalar, [&]<class T>() {
+      const View<const T> at = x.view<const T>(), gradient = gy.view<const T>();
+      const View<T> to = gx.view<T>();
+      run_released([&](const Watch& watch) { return pool.vjp(at, gradient, to, watch); });
+      auto kernels = pool.kernels<T>(at.shape(), {at.strides(), gradient.strides(), to.strides(), gradient.strides()});
+      if (kernels != nullptr && kernels->has_derivatives()) described.plans().insert(key, {std::move(kernels), {}});
+    });
+  });
+  return gx.owner;
+}
+
+nb::object jvp_from_indices(Described& described, nb::handle indices_object, nb::handle dx_object, nb::handle out,
+                            nb::handle shape) {
+  const ndpool::Pool& pool = described.pool();
+  const Array indices = read_indices(indices_object);
+  const Array dx = read_array(dx_object, "dx");
+  Array dy = given_output(out, dx.scalar, "dx");
+  const bool is_new = !dy.owner.is_valid();
+  if (!shape.is_none())
+    require(check_view(View<const char>(static_cast<const char*>(dx.data), dx.shape()), read_extents(shape, "shape", 1),
+                       Argument::dx));
+
+  PlanKey key(Map::jvp_from_indices);
+  key.add(indices);
+  key.add(dx);
+  key.add(dy);
+  const KnownPlan* known = described.plans().find(key);
+  const Shape result_shape = known != nullptr ? known->result_shape : pool.output_shape(dx.shape());
+  if (is_new) dy = new_array(result_shape, dx.scalar);
+  if (known != nullptr && (is_new || (!overlap(dx, dy) && !overlap(indices, dy)))) {
+    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
+    const IndexKind kind = kind_of_index(indices);
+    bool fine = false;
+    run(larger_size(dx, dy), [&](const Watch& watch) {
+      fine = kernels->check_indices(indices.data, kind);
+      return !fine || kernels->jvp_from_indices(indices.data, kind, dx.data, dy.data, watch);
+    });
+    if (fine) return dy.owner;
+  }
+  name_out(Argument::dy, [&] {
+    with_real(dx.scalar, [&]<class T>() {
+      with_index(indices, [&]<class I>() {
+        const View<const I> winners = indices.view<const I>();
+        const View<const T> tangent = dx.view<const T>();
+        const View<T> to = dy.view<T>();
+        run_released([&](const Watch& watch) { return pool.jvp_from_indices(winners, tangent, to, watch); });
+        described.plans().insert(
+            key, {pool.kernels_for_indices<T>(tangent.shape(),
+                                              {tangent.strides(), winners.strides(), tangent.strides(), to.strides()}),
+                  result_shape});
+      });
+    });
+  });
+  return dy.owner;
+}
+
+nb::object vjp_from_indices(Described& described, nb::handle indices_object, nb::handle gy_object, nb::handle out,
+                            nb::handle shape) {
+  const ndpool::Pool& pool = described.pool();
+  const Array indices = read_indices(indices_object);
+  const Array gy = read_array(gy_object, "gy");
+  Array gx = given_output(out, gy.scalar, "gy");
+  const bool is_new = !gx.owner.is_valid();
+  if (is_new && shape.is_none()) throw nb::type_error("the shape of x is needed, or out");
+  if (!shape.is_none()) {
+    const Shape wanted = read_extents(shape, "shape", 1);
+    if (is_new) {
+      for (int a = 0; a < wanted.size() && a < max_rank; ++a)
+        if (wanted[a] < 0) raise({Code::negative, Argument::shape, a, {wanted[a]}});
+      pool.output_shape(wanted);  // says what is wrong before memory is asked for
+      gx = new_array(wanted, gy.scalar);
+    } else {
+      require(check_view(View<char>(static_cast<char*>(gx.data), gx.shape()), wanted, Argument::out));
+    }
+  }
+
+  PlanKey key(Map::vjp_from_indices);
+  key.add(indices);
+  key.add(gy);
+  key.add(gx);
+  const KnownPlan* known = described.plans().find(key);
+  if (known != nullptr && (is_new || (!overlap(gy, gx) && !overlap(indices, gx)))) {
+    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
+    const IndexKind kind = kind_of_index(indices);
+    bool fine = false;
+    run(larger_size(gx, gy), [&](const Watch& watch) {
+      fine = kernels->check_indices(indices.data, kind);
+      return !fine || kernels->vjp_from_indices(indices.data, kind, gy.data, gx.data, watch);
+    });
+    if (fine) return gx.owner;
+  }
+  name_out(Argument::gx, [&] {
+    with_real(gy.scalar, [&]<class T>() {
+      with_index(indices, [&]<class I>() {
+        const View<const I> winners = indices.view<const I>();
+        const View<const T> gradient = gy.view<const T>();
+        const View<T> to = gx.view<T>();
+        run_released([&](const Watch& watch) { return pool.vjp_from_indices(winners, gradient, to, watch); });
+        described.plans().insert(key, {pool.kernels_for_indices<T>(to.shape(), {to.strides(), winners.strides(),
+                                                                                to.strides(), gradient.strides()}),
+                                       {}});
+      });
+    });
+  });
+  return gx.owner;
+}
+
+}  // namespace ndpool::python
