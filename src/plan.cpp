@@ -127,11 +127,26 @@ Index rows_per_tile(const Rows& rows) {
   return std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
 }
 
-/// Runs all rows in tiles, each a multiple of `unit` rows, on as many threads as the executor has.
+/// Rows, and how many of them make a tile.
+struct Tiling {
+  Index rows;
+  Index tile;
+};
+/// Tiles of output rows, each a multiple of `unit`.
+Tiling tiling_of(const Rows& rows, Index unit, Index scale = 1) {
+  return {rows.row_count, std::max<Index>(1, scale * rows_per_tile(rows) / unit) * unit};
+}
+/// Tiles of input rows.
+Tiling input_tiling_of(const Rows& rows) {
+  const double row_bytes =
+      4.0 * static_cast<double>(rows.horizontal.window.input) * static_cast<double>(rows.inner.extent);
+  return {rows.row_count / rows.rows_per_plane * input_rows_per_plane(rows),
+          std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes))};
+}
+
+/// Runs all rows in tiles, on as many threads as the executor has.
 template <class RunRows>
-bool run_tiles(const Rows& rows, Index unit, std::size_t scratch, const Watch& watch, RunRows run_rows,
-               Index tile_scale = 1) {
-  const Index tile = std::max<Index>(1, tile_scale * rows_per_tile(rows) / unit) * unit;
+bool run_tiles(const Tiling& tiling, std::size_t scratch, const Watch& watch, RunRows run_rows) {
   struct Shared {
     RunRows& run_rows;
     const Watch& watch;
@@ -141,7 +156,7 @@ bool run_tiles(const Rows& rows, Index unit, std::size_t scratch, const Watch& w
     Index rows_done = 0;
     std::atomic<bool> stopped = false;
     std::atomic<bool> out_of_memory = false;
-  } shared{run_rows, watch, scratch, rows.row_count, tile};
+  } shared{run_rows, watch, scratch, tiling.rows, tiling.tile};
   const auto run_tile = [](void* context, Index number) {
     Shared& work = *static_cast<Shared*>(context);
     if (work.stopped.load(std::memory_order_relaxed)) return;
@@ -160,7 +175,7 @@ bool run_tiles(const Rows& rows, Index unit, std::size_t scratch, const Watch& w
     const double done = static_cast<double>(work.rows_done) / static_cast<double>(work.rows);
     if (!work.watch.keep_going(work.watch.context, done)) work.stopped = true;
   };
-  const Index tiles = (rows.row_count + tile - 1) / tile;
+  const Index tiles = (tiling.rows + tiling.tile - 1) / tiling.tile;
   if (tiles <= 1)
     for (Index i = 0; i < tiles; ++i) run_tile(&shared, i);
   else
@@ -175,11 +190,10 @@ template <class RunKernel>
 bool run_map(const Rows& rows, ScalarKind kind, bool as_floats, Index unit, std::size_t scratch, const Watch& watch,
              const Arrays& arrays, const Roles& roles, const RunKernel& kernel, Index tile_scale = 1) {
   if (!as_floats)
-    return run_tiles(
-        rows, unit, scratch, watch,
-        [&](Index begin, Index end, void* memory) { kernel(rows, arrays, begin, end, memory); }, tile_scale);
+    return run_tiles(tiling_of(rows, unit, tile_scale), scratch, watch,
+                     [&](Index begin, Index end, void* memory) { kernel(rows, arrays, begin, end, memory); });
   const FloatPlanes planes(rows, kind, arrays, roles);
-  return run_tiles(rows, rows.rows_per_plane, FloatPlanes::bytes(rows) + scratch, watch,
+  return run_tiles(tiling_of(rows, rows.rows_per_plane), FloatPlanes::bytes(rows) + scratch, watch,
                    [&](Index begin, Index end, void* memory) {
                      planes(begin, end, memory, [&](const Rows& wide, const Arrays& of_plane, void* rest) {
                        kernel(wide, of_plane, 0, wide.row_count, rest);
@@ -252,11 +266,12 @@ bool KernelPlan::run_analytic(AnalyticUse use, const void* in, void* out, void* 
 
 bool KernelPlan::run_values(const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed, const void* in,
                             void* out, const Watch& watch) const {
-  const Kernel kernel = kernels().forward->of[static_cast<int>(kind_)][static_cast<int>(choice.combine)];
+  const Kernel kernel = kernels().forward(kind_, choice.combine);
   const Index unit = packed == nullptr ? 1 : packed->planes * rows.rows_per_plane;
-  return run_tiles(rows, unit, values_bytes(rows, packed), watch, [&](Index begin, Index end, void* scratch) {
-    kernel({rows, choice, in, out, begin, end, scratch, packed});
-  });
+  return run_tiles(tiling_of(rows, unit), values_bytes(rows, packed), watch,
+                   [&](Index begin, Index end, void* scratch) {
+                     kernel({rows, choice, in, out, begin, end, scratch, packed});
+                   });
 }
 
 bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
@@ -327,11 +342,10 @@ bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, 
     return run_values(sum.rows, sum.choice, sum.packed_planes(), tangent_out, tangent_in, watch);
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(kind_)];
   const Rows rows = rows_->with_whole_axes_merged();
-  return run_tiles(rows, rows.rows_per_plane, spread_rows(rows).bytes(), watch,
-                   [&](Index begin, Index end, void* scratch) {
-                     kernel({rows, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in,
-                             const_cast<void*>(tangent_out), begin, end, scratch});
-                   });
+  return run_tiles(input_tiling_of(rows), spread_rows(rows).bytes(), watch, [&](Index begin, Index end, void* scratch) {
+    kernel({rows, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out),
+            begin, end, scratch});
+  });
 }
 
 std::shared_ptr<const KernelPlan> KernelPlan::make_for_indices(ScalarKind kind, const Geometry& geometry,

@@ -19,14 +19,15 @@ std::vector<KernelTable> find_tables() {
   const std::int64_t supported = hwy::SupportedTargets();
   for (int bit = 0; bit < 63; ++bit)
     if (supported >> bit & 1) tables.push_back({.target = std::int64_t{1} << bit});
-  add_forward_kernels(tables);
+  add_forward_float_kernels(tables);
+  add_forward_other_kernels(tables);
   add_winner_kernels(tables);
   add_spread_kernels(tables);
   add_index_kernels(tables);
   add_analytic_kernels(tables);
   add_tie_kernels(tables);
   add_widen_kernels(tables);
-  std::erase_if(tables, [](const KernelTable& table) { return table.forward == nullptr; });
+  std::erase_if(tables, [](const KernelTable& table) { return table.forward_float == nullptr; });
   return tables;
 }
 

@@ -166,6 +166,7 @@ TEST_F(EveryWindow, KnowsExactlyTheOutputsThatSeeACell) {
     for (Index cell = 0; cell < length; ++cell, walk.next()) {
       EXPECT_EQ(listed(axis.outputs_seeing(cell)), expected[static_cast<std::size_t>(cell)]) << "cell " << cell;
       EXPECT_EQ(listed(walk.outputs()), expected[static_cast<std::size_t>(cell)]) << "cell " << cell;
+      EXPECT_EQ(listed(CellWalk(axis, cell).outputs()), expected[static_cast<std::size_t>(cell)]) << "cell " << cell;
     }
   });
 }

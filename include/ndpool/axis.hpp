@@ -196,13 +196,14 @@ struct Axis {
 /// not dilated.
 class CellWalk {
  public:
-  constexpr explicit CellWalk(const Axis& axis)
+  constexpr explicit CellWalk(const Axis& axis, Index cell = 0)
       : axis_(axis),
         steps_(!axis.adaptive && axis.dilation == 1),
         most_((axis.kernel - 1) / axis.stride),
         rest_((axis.kernel - 1) % axis.stride),
-        last_(axis.lo / axis.stride),
-        tap_(axis.lo % axis.stride) {}
+        cell_(cell),
+        last_((axis.lo + cell) / axis.stride),
+        tap_((axis.lo + cell) % axis.stride) {}
 
   constexpr Progression outputs() const {
     if (!steps_) return axis_.outputs_seeing(cell_);
@@ -223,7 +224,7 @@ class CellWalk {
   const Axis& axis_;
   bool steps_;
   Index most_, rest_;  ///< strides in a window, and the taps behind the last of them
-  Index cell_ = 0;
+  Index cell_;
   Index last_;  ///< the last output that starts at or before the cell
   Index tap_;   ///< the cell's tap in it
 };

@@ -272,7 +272,7 @@ class Pool {
       return drops_axes() ? strides_of_all_axes(resolved, visible) : visible;
     };
     const Shape out = all(strides.out), tangent_out = all(strides.tangent_out);
-    if (!uses_kernels_ || !std::is_floating_point_v<T>) return nullptr;
+    if (!uses_kernels_ || std::is_integral_v<T>) return nullptr;
     return KernelPlan::make_for_indices(kind_of<T>(), resolved, {strides.in, out, strides.tangent_in, tangent_out});
   }
 

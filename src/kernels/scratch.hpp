@@ -101,11 +101,16 @@ inline SpreadRows spread_rows(const Rows& rows) {
           row_bytes(axis.input, sizeof(Index) * 4)};
 }
 
+/// Input rows that share the same loop position.
+inline Index input_rows_per_plane(const Rows& rows) {
+  Index count = 1;
+  for (int v = 0; v < rows.vertical_count; ++v) count *= rows.vertical[v].window.input;
+  return count;
+}
+
 /// Cells of one plane, lanes included.
 inline Index plane_cells(const Rows& rows) {
-  Index cells = rows.horizontal.window.input * rows.inner.extent;
-  for (int v = 0; v < rows.vertical_count; ++v) cells *= rows.vertical[v].window.input;
-  return cells;
+  return input_rows_per_plane(rows) * rows.horizontal.window.input * rows.inner.extent;
 }
 
 /// Results of one plane, lanes included.

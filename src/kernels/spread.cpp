@@ -50,11 +50,11 @@ class RowGather {
     if (job.choice.averages && !divides_each_) divisor_ = one_divisor();
   }
 
-  /// The plane of an output row.
-  void operator()(const RowCursor& cursor) {
+  /// Input rows [first, last) of the plane that a cursor is in.
+  void operator()(const RowCursor& cursor, Index first, Index last) {
     gy_ = static_cast<const T*>(job_.tangent_out) + cursor.offset().tangent_out;
     is_made_ = false;
-    make_rows_below(0, static_cast<T*>(job_.tangent_in) + cursor.offset().tangent_in);
+    make_rows_below(0, static_cast<T*>(job_.tangent_in) + cursor.offset().tangent_in, first, last);
   }
 
  private:
@@ -91,15 +91,19 @@ class RowGather {
     return a.first == b.first && a.count == b.count && a.step == b.step;
   }
 
-  void make_rows_below(int axis, T* gx) {
+  /// The input rows [first, last) below some cells of the axes before this one.
+  void make_rows_below(int axis, T* gx, Index first, Index last) {
     if (axis == rows_.vertical_count) return make_row(gx);
     const PooledAxis& vertical = rows_.vertical[axis];
-    CellWalk walk(vertical.window);
-    for (Index cell = 0; cell < vertical.window.input; ++cell, walk.next()) {
+    Index below = 1;
+    for (int v = axis + 1; v < rows_.vertical_count; ++v) below *= rows_.vertical[v].window.input;
+    CellWalk walk(vertical.window, first / below);
+    for (Index cell = first / below; cell * below < last; ++cell, walk.next()) {
       const Progression outputs = walk.outputs();
       is_made_ = is_made_ && is_same(outputs, seen_[axis]);
       seen_[axis] = outputs;
-      make_rows_below(axis + 1, gx + cell * vertical.stride.tangent_in);
+      make_rows_below(axis + 1, gx + cell * vertical.stride.tangent_in, std::max<Index>(0, first - cell * below),
+                      std::min(below, last - cell * below));
     }
   }
 
@@ -288,12 +292,19 @@ class RowGather {
   Progression seen_[max_rank];
 };
 
+/// The rows of the job are input rows.
 template <class T>
 void spread(const TangentJob& job) {
   RowGather<T> gather(job);
-  RowCursor cursor(job.rows, job.first_row);
-  for (Index row = job.first_row; row < job.last_row; row += job.rows.rows_per_plane, cursor.next_loop())
-    gather(cursor);
+  const Index rows_per_plane = input_rows_per_plane(job.rows);
+  Index row = job.first_row;
+  RowCursor cursor(job.rows, row / rows_per_plane * job.rows.rows_per_plane);
+  while (row < job.last_row) {
+    const Index first = row % rows_per_plane, count = std::min(rows_per_plane - first, job.last_row - row);
+    gather(cursor, first, first + count);
+    cursor.next_loop();
+    row += count;
+  }
   hwy::FlushStream();
 }
 

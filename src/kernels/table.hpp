@@ -24,10 +24,16 @@ struct Job {
 
 using Kernel = void (*)(const Job&);
 
-/// The forward kernels of one instruction set.
+/// The forward kernels of one scalar.
+struct CombineKernels {
+  Kernel of[combine_kinds] = {};
+};
+
+/// The forward kernels of one instruction set and some scalars, null for the others: they take the compiler so long
+/// that they are in two files.
 struct ForwardKernels {
   std::int64_t target = 0;
-  Kernel of[scalar_kinds][combine_kinds] = {};
+  CombineKernels of[scalar_kinds] = {};
 };
 
 /// What is made of the winners of max and min.
@@ -147,17 +153,25 @@ struct WidenKernels {
 /// All kernels of one instruction set.
 struct KernelTable {
   std::int64_t target = 0;
-  const ForwardKernels* forward = nullptr;
+  const ForwardKernels* forward_float = nullptr;
+  const ForwardKernels* forward_other = nullptr;
   const WinnerKernels* winners = nullptr;
   const SpreadKernels* spread = nullptr;
   const IndexKernels* indices = nullptr;
   const AnalyticKernels* analytic = nullptr;
   const WinnerKernels* ties = nullptr;
   const WidenKernels* widen = nullptr;
+
+  Kernel forward(ScalarKind kind, Combine combine) const {
+    const int scalar = static_cast<int>(kind), which = static_cast<int>(combine);
+    const Kernel kernel = forward_float->of[scalar].of[which];
+    return kernel != nullptr ? kernel : forward_other->of[scalar].of[which];
+  }
 };
 
 /// Adds the kernels that were compiled for a target and that this machine can run, each family from its own file.
-void add_forward_kernels(std::vector<KernelTable>& tables);
+void add_forward_float_kernels(std::vector<KernelTable>& tables);
+void add_forward_other_kernels(std::vector<KernelTable>& tables);
 void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
 void add_index_kernels(std::vector<KernelTable>& tables);

@@ -1,16 +1,19 @@
-// Values of all pools with kernels, compiled once for every instruction set.
-#include <cmath>
+// Per-target code: values of all pools with kernels. No include guard of the usual kind: see rows-inl.h.
+#if defined(NDPOOL_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_FORWARD_INL_H_
+#undef NDPOOL_FORWARD_INL_H_
+#else
+#define NDPOOL_FORWARD_INL_H_
+#endif
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/forward.cpp"
-#include <hwy/foreach_target.h>
-// must come after foreach_target.h
 #include "kernels/band-inl.h"
 #include "kernels/finish-inl.h"
 #include "kernels/fused-inl.h"
 #include "kernels/packed-inl.h"
 #include "kernels/rows-inl.h"
 #include "kernels/whole-inl.h"
+
+#include <cmath>
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -244,18 +247,17 @@ void forward(const Job& job) {
   forward_planes<T, kind>(job);
 }
 
-#define NDPOOL_ROW(name, type) {forward<type, Combine::max>, forward<type, Combine::min>, forward<type, Combine::sum>},
-NDPOOL_KERNEL_TABLE(ForwardKernels, forward_kernels)
-#undef NDPOOL_ROW
+/// The kernels of a scalar, or none if they are in another file.
+template <class T, bool is_here>
+constexpr CombineKernels forward_row() {
+  if constexpr (is_here)
+    return {{forward<T, Combine::max>, forward<T, Combine::min>, forward<T, Combine::sum>}};
+  else
+    return {};
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace ndpool {
-
-NDPOOL_EXPORT_KERNELS(forward_kernels, add_forward_kernels, forward)
-
-}  // namespace ndpool
-#endif
+#endif  // NDPOOL_FORWARD_INL_H_
