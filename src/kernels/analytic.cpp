@@ -121,9 +121,10 @@ class AnalyticPool {
     const Taps first = last_.window.taps(first_), last = last_.window.taps(first_ + count_ - 1);
     first_cell_ = first.first;
     last_cell_ = last.first + (last.count - 1) * last.step + 1;
-    if (!last_.window
-             .adaptive)  // inner windows may start on an earlier tap than the first, which has padding before it
-      for (Index j = 1; j < count_; ++j) {
+    // Where windows are dilated, one in between may begin before the first, which has padding before it, and any may
+    // end behind the last, which has padding behind it.
+    if (!last_.window.adaptive)
+      for (Index j = 0; j < count_; ++j) {
         const Taps taps = last_.window.taps(first_ + j);
         first_cell_ = std::min(first_cell_, taps.first);
         last_cell_ = std::max(last_cell_, taps.first + (taps.count - 1) * taps.step + 1);
