@@ -31,13 +31,17 @@ def is_sequence(value: Any) -> bool:
     return hasattr(value, "__iter__") and not isinstance(value, (str, bytes))
 
 
+def entries(value: Any) -> list[Any]:
+    try:
+        return list(value)
+    except TypeError as error:  # iteration over a 0-d array
+        raise Wrong(str(error)) from None
+
+
 def integers(value: Any, count: int) -> list[int]:
     """A list, or one number `count` times."""
     if is_sequence(value):
-        try:
-            return [integer(entry) for entry in value]
-        except TypeError as error:  # iteration over a 0-d array
-            raise Wrong(str(error)) from None
+        return [integer(entry) for entry in entries(value)]
     return [integer(value)] * count
 
 
@@ -45,7 +49,7 @@ def pairs(value: Any, count: int) -> list[tuple[int, int]]:
     if not is_sequence(value):
         return [(integer(value),) * 2] * count
     result = []
-    for entry in value:
+    for entry in entries(value):
         numbers = integers(entry, 2)
         if len(numbers) != 2:
             raise Wrong("padding of an axis is one number or two")

@@ -231,18 +231,19 @@ def equal_values(y: np.ndarray, pool: cells.Pool) -> None:
     close(y, expected, pool.scales, 8 * (1 + 1 / p))
 
 
-def attempt(call):
+def attempt(call, is_large=False):
     """What a call gives, or None if it is refused as it should be."""
+    refusals = (ValueError, TypeError, MemoryError) if is_large else (ValueError, TypeError)
     try:
         return call()
-    except (ValueError, TypeError) as error:
+    except refusals as error:
         assert str(error).strip(), "an error without a sentence"
         return None
 
 
-def expect(call, interpretation, compare, may_refuse=False) -> None:
-    """`compare(result, meaning)`, or a refusal where there is no meaning."""
-    result = attempt(call)
+def expect(call, interpretation, compare, is_large=False) -> None:
+    """`compare(result, meaning)`, or a refusal where there is no meaning or too much of it."""
+    result = attempt(call, is_large)
     try:
         with np.errstate(all="ignore"):
             pool = interpretation()
@@ -250,7 +251,7 @@ def expect(call, interpretation, compare, may_refuse=False) -> None:
         assert result is None, f"{result!r}, which has no meaning"
         return
     if result is None:
-        assert may_refuse, f"refused, but it means {pool.forward()!r}"
+        assert is_large, f"refused, but it means {pool.forward()!r}"
         return
     with np.errstate(all="ignore"):
         compare(result, pool)
@@ -394,11 +395,11 @@ def test_unpooling(data):
 
 # ---- arguments that mostly make no sense
 
+# Nothing between few and too many: results of some gigabytes would really be made.
+huge = [2**62, 2**63 - 1, 2**63, 2**64, 10**30, -(2**63), -(10**30)]
 strange_numbers = st.one_of(
     st.integers(-2, 5),
-    st.sampled_from(
-        [2**31, 2**32 + 1, 2**62, 2**63 - 1, 2**63, 2**64, 10**30, -(2**63), -(10**30)]
-    ),
+    st.sampled_from(huge),
     st.booleans(),
     st.sampled_from([np.int8(2), np.uint64(2**63), np.int64(3), np.bool_(True), np.array(2)]),
 )
@@ -426,7 +427,11 @@ strange_reals = st.one_of(
     st.sampled_from([-1, 0, 1e-300, 1e300, math.nan, math.inf, 10**400, "2", np.float16(2), True]),
     strange_entries,
 )
+strange_steps = st.one_of(
+    st.sampled_from([2**31, 2**32 + 1]), strange
+)  # these make results smaller
 STRANGE = {
+    **dict.fromkeys(["stride", "dilation"], strange_steps),
     **dict.fromkeys(["ties", "nan", "empty", "rounding", "pad_mode"], strange_words),
     **dict.fromkeys(["ceil_mode", "count_include_pad", "keepdims"], strange_flags),
     **dict.fromkeys(["beta", "p"], strange_reals),
@@ -442,11 +447,11 @@ def numbers_in(value):
     if cells.is_sequence(value) and np.ndim(np.asarray(value, object)) > 0:
         for entry in value:
             yield from numbers_in(entry)
-    elif isinstance(value, (int, float, np.integer)) and math.isfinite(value):
+    elif isinstance(value, (int, np.integer)):
         yield abs(int(value))
 
 
-def is_large(arguments) -> bool:
+def has_large(arguments) -> bool:
     return any(number >= LARGE for number in numbers_in(arguments))
 
 
@@ -476,7 +481,7 @@ def test_strange_arguments(data):
         lambda: f(x, **arguments),
         lambda: meaning(name, x, arguments),
         equal_values,
-        may_refuse=is_large(arguments),
+        has_large(arguments),
     )
 
 
@@ -559,10 +564,11 @@ def test_strange_derivatives(data):
 def test_strange_unpooling(data):
     y, indices = data.draw(strange_arrays), data.draw(strange_arrays)
     size, axes = data.draw(strange), data.draw(st.one_of(st.none(), strange))
-    x = attempt(lambda: ndpool.max_unpool(y, indices, size, axes=axes))
+    is_large = has_large([size])
+    x = attempt(lambda: ndpool.max_unpool(y, indices, size, axes=axes), is_large)
     if x is not None:
         same(x, cells.unpool(as_array(y), as_array(indices), size, axes=axes))
-    attempt(lambda: ndpool.max_unpool.jvp(y, y, indices, size, axes=axes))
+    attempt(lambda: ndpool.max_unpool.jvp(y, y, indices, size, axes=axes), is_large)
     attempt(lambda: ndpool.max_unpool.vjp(y, data.draw(strange_arrays), indices, size, axes=axes))
 
 
