@@ -32,10 +32,10 @@ class Data:
 
     @classmethod
     def of(cls, case: Case) -> Data:
-        x = np.random.default_rng(0).standard_normal(case.array_shape, np.float32)
+        rng = np.random.default_rng(0)
+        x = rng.standard_normal(case.array_shape, np.float32)
         y, indices = ndpool.max_pool(x, **window(case), return_indices=True)
-        gy = np.random.default_rng(1).standard_normal(y.shape, np.float32)
-        return cls(x, gy, indices)
+        return cls(x, rng.standard_normal(y.shape, np.float32), indices)
 
 
 def window(case: Case) -> dict[str, Any]:
