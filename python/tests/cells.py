@@ -348,14 +348,14 @@ class SmoothMax:
         zeros = seen.counted - len(seen.values) if self.pad_mode == "zero" else 0
         shift = max(self.scaled(seen) + ([0.0] if zeros else []), default=-math.inf)
         relative = sum(self.relative(z, shift) for z in self.scaled(seen))
-        return shift, relative + zeros * self.relative(0.0, shift)
+        return shift, relative + (zeros * self.relative(0.0, shift) if zeros else 0)
 
     def scaled(self, seen: Seen) -> list[float]:
         return [self.beta * value for value in seen.values]
 
     @staticmethod
     def relative(z: float, shift: float) -> float:
-        return 1.0 if z == shift else math.exp(z - shift)
+        return 1.0 if z == shift else math.exp(z - shift)  # equal infinities count as one each
 
     def value(self, seen: Seen, dtype: np.dtype):
         if any(value != value for value in seen.values):

@@ -498,7 +498,7 @@ def test_strange_shapes(data):
         return
     kind, _ = parts(name)
     others = {k: v for k, v in arguments.items() if k not in REDUCER_OPTIONS}
-    assert result == GEOMETRIES[kind](cells.integers(shape, 0), **others).result_shape
+    assert result == GEOMETRIES[kind](cells.integers(list(shape), 0), **others).result_shape
 
 
 STRANGE_ARRAYS = [
