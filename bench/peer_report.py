@@ -92,7 +92,7 @@ class Report:
 
         def cell(place: str, map: str) -> str:
             values = [found.get((place, map, layout)) for layout in layouts]
-            return " / ".join("" if value is None else f"{value:.2f}" for value in values)
+            return " / ".join(f"{value:.2f}" for value in values if value is not None)
 
         heading = f"{peer}, {threads} thread{'s' * (threads > 1)}, channels {' / '.join(layouts)}"
         return [
