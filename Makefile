@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-long fuzz bench wheel test-wheel lint clean
+.PHONY: help demo test test-asan test-long fuzz bench bench-all wheel test-wheel lint clean
 FUZZ_SECONDS ?= 1800
 
 help:  ## List the commands
@@ -33,11 +33,22 @@ fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and spec dis
 	build/fuzz/tests/fuzz_pool -max_total_time=$(FUZZ_SECONDS) -max_len=64 -artifact_prefix=build/fuzz/ \
 	    build/fuzz/found tests/fuzz/corpus
 
-bench: build/bench/build.ninja  ## Measure the kernels against the streaming limit, and the spec
+bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernels against the streaming limit, the spec and other libraries
 	cmake --build --preset bench
 	build/bench/bench/kernels_bench --json build/bench/bench.json --svg build/bench/bench.svg
 	build/bench/bench/spec_bench
-	@echo "The numbers are in build/bench/bench.json, the chart in build/bench/bench.svg"
+	@scripts/venv.sh python/requirements-bench.txt
+	cmake --build --preset release --target python_package
+	PYTHONPATH=build/release/python build/venv/bin/python bench/peers.py \
+	    --json build/bench/peers.json --svg build/bench/peers.svg
+	@echo "The numbers are in build/bench/bench.json and peers.json, the charts in bench.svg and peers.svg beside them"
+
+bench-all: build/release/python.stamp  ## Measure ndpool beside openvino and JAX too, in an environment of their own
+	@VENV=build/venv-all scripts/venv.sh python/requirements-bench-all.txt
+	cmake --build --preset release --target python_package
+	@mkdir -p build/bench
+	PYTHONPATH=build/release/python build/venv-all/bin/python bench/peers.py \
+	    --json build/bench/peers-all.json --svg build/bench/peers-all.svg
 
 wheel: build/release/python.stamp  ## Build a wheel that brings its shared libraries, into build/wheel
 	@scripts/venv.sh python/requirements-wheel.txt

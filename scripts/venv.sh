@@ -1,20 +1,21 @@
 #!/bin/sh
-# Makes build/venv and installs what the given requirements files name. Does nothing, and needs no network, when that has
-# been done.
+# Makes build/venv, or the environment that VENV names, and installs what the given requirements files name. Does nothing,
+# and needs no network, when that has been done.
 #   scripts/venv.sh python/requirements-test.txt ...
 set -eu
 cd "$(dirname "$0")/.."
+venv=${VENV:-build/venv}
 
 command -v python3 >/dev/null 2>&1 || { echo "ndpool's Python package needs python3" >&2; exit 1; }
-if ! [ -x build/venv/bin/python ]; then
-  rm -rf build/venv
+if ! [ -x "$venv/bin/python" ]; then
+  rm -rf "$venv"
   mkdir -p build
-  python3 -m venv build/venv
+  python3 -m venv "$venv"
 fi
 for requirements in "$@"; do
-  installed=build/venv/$(basename "$requirements")
+  installed=$venv/$(basename "$requirements")
   cmp -s "$requirements" "$installed" && continue
-  echo "Installing $requirements into build/venv"
-  build/venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$requirements"
+  echo "Installing $requirements into $venv"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
   cp "$requirements" "$installed"
 done

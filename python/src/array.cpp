@@ -218,6 +218,27 @@ bool find_array(nb::handle object, const char* name, Array& array) {
   return false;
 }
 
+/// NumPy's complaints about a number that does not fit are no ValueErrors.
+[[noreturn]] void raise_unreadable(const char* name) {
+  nb::python_error error;
+  if (error.matches(PyExc_OverflowError) || error.matches(PyExc_Warning))
+    value_error(std::string(name) + " cannot be made an array: " + nb::str(error.value()).c_str());
+  throw error;
+}
+
+/// Numbers of a list as another scalar. Integers stay what they are: none is made of a fraction or a larger one.
+nb::object convert(const nb::object& numbers, Scalar to, const char* name) {
+  PyArrayObject* array = reinterpret_cast<PyArrayObject*>(numbers.ptr());
+  PyArray_Descr* descriptor = descriptor_of(to);
+  const NPY_CASTING casting = PyDataType_ISINTEGER(descriptor) ? NPY_SAFE_CASTING : NPY_SAME_KIND_CASTING;
+  if (PyArray_SIZE(array) > 0 && PyArray_CanCastArrayTo(array, descriptor, casting) == 0)
+    type_error(std::string(name) + " has dtype " + dtype_text(array) + "; expected " + dtype_name(to));
+  Py_INCREF(descriptor);
+  PyObject* made = PyArray_FromArray(array, descriptor, NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST);
+  if (made == nullptr) raise_unreadable(name);
+  return nb::steal(made);
+}
+
 }  // namespace
 
 const char* dtype_name(Scalar scalar) { return rows[static_cast<int>(scalar)].name; }
@@ -249,12 +270,11 @@ detail::ByteRange Array::bytes() const {
 Array read_array(nb::handle object, const char* name, const Scalar* like) {
   Array array;
   if (find_array(object, name, array)) return array;
-  PyArray_Descr* descriptor = like == nullptr ? nullptr : descriptor_of(*like);
-  Py_XINCREF(descriptor);
-  PyObject* made = PyArray_FromAny(object.ptr(), descriptor, 0, 0, NPY_ARRAY_DEFAULT, nullptr);
-  if (made == nullptr) throw nb::python_error();
-  const nb::object keeps = nb::steal(made);
-  return from_numpy(made, name);
+  PyObject* made = PyArray_FromAny(object.ptr(), nullptr, 0, 0, NPY_ARRAY_DEFAULT, nullptr);
+  if (made == nullptr) raise_unreadable(name);
+  nb::object numbers = nb::steal(made);
+  if (like != nullptr) numbers = convert(numbers, *like, name);
+  return from_numpy(numbers.ptr(), name);
 }
 
 Array write_array(nb::handle object, const char* name) {

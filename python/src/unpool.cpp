@@ -9,6 +9,7 @@ template <class Place>
 nb::object place(const Unpool& unpool, nb::handle values_object, nb::handle indices_object, nb::handle out,
                  const char* name, Argument result, Place placing) {
   const Array values = read_array(values_object, name);
+  if (result == Argument::dx) with_real(values.scalar, []<class>() {});  // whatever else has no derivatives
   const Array indices = read_indices(indices_object);
   require_scalar(indices, "indices", flat, "flat indices");
   Array cells = given_output(out, values.scalar, name);

@@ -129,6 +129,13 @@ TYPES = [
     ),
     (lambda: ndpool.max_unpool(np.ones(2), np.array([0.5, 1]), (4,)), "indices has dtype float64"),
     (
+        lambda: ndpool.max_unpool([1, 2], [0.5, 1], (4,)),
+        "indices has dtype float64; expected int64",
+    ),
+    (lambda: ndpool.max_unpool([1], [2**63], (4,)), "indices has dtype uint64; expected int64"),
+    (lambda: ndpool.max_unpool([1], [10**30], (4,)), "indices has dtype object; expected int64"),
+    (lambda: ndpool.max_unpool.jvp([1], [1], [0], (4,)), "without derivatives"),
+    (
         lambda: ndpool._core.Pool.window("max", (2,)).vjp_from_indices(np.array([0]), np.ones(1)),
         "shape of x is needed",
     ),
