@@ -107,6 +107,12 @@ void check_on_all_targets(const std::string& line) {
         << "the bits of " << names[i] << " and " << names.front() << " differ, NDPOOL_PROBLEM='" << line << "'";
 }
 
+TYPED_TEST(GeneratedProblems, OnceFoundStayFixed) {
+  print_current_on_a_crash();
+  for (const auto& [name, line] : read_cases("found.txt"))
+    if (!std::integral<TypeParam> || !is_transcendental(line)) check_on_all_targets<TypeParam>(line);
+}
+
 TYPED_TEST(GeneratedProblems, EqualTheSpec) {
   print_current_on_a_crash();
   if (const char* line = std::getenv("NDPOOL_PROBLEM"); line != nullptr) return check_on_all_targets<TypeParam>(line);

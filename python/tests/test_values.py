@@ -150,8 +150,6 @@ def test_ranks_four_and_five(rank, seed):
             np.testing.assert_array_equal(indices, oracle.indices(reducer, ties, **arguments))
 
 
-# Not strict: what the kernels read instead of the row they forget may be anything.
-@pytest.mark.xfail(strict=False, reason="kernels of smooth max and Lp forget the last row")
 @pytest.mark.parametrize("reducer", ["smooth_max", "lp"])
 def test_an_early_window_may_reach_further_than_the_last(reducer):
     arguments = dict(
