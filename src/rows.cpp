@@ -34,6 +34,22 @@ void advance(Strides& offset, Index count, const Strides& stride, bool is_loop) 
   offset.tangent_in += count * stride.tangent_in;
 }
 
+/// Makes the lanes those of the axis whose elements follow one another in memory, wherever it stands in the shape: a
+/// channels-last array may be shaped like a channels-first one, and the other way round.
+void choose_inner(Rows& rows) {
+  const auto is_contiguous = [](const Strides& stride) { return stride.in == 1 && stride.out == 1; };
+  if (is_contiguous(rows.horizontal.stride) && rows.inner.extent > 1 && !is_contiguous(rows.inner.stride)) {
+    add_loop(rows, rows.inner);
+    rows.inner = {};
+  }
+  if (rows.inner.extent > 1 || is_contiguous(rows.horizontal.stride)) return;
+  for (int i = 0; i < rows.loop_count; ++i) {
+    if (!is_contiguous(rows.loops[i].stride)) continue;
+    rows.inner = rows.loops[i];
+    for (--rows.loop_count; i < rows.loop_count; ++i) rows.loops[i] = rows.loops[i + 1];
+  }
+}
+
 /// Bins of the same length that do not overlap are windows.
 Axis as_window(const Axis& axis) {
   if (!axis.adaptive || axis.input % axis.output != 0) return axis;
@@ -66,6 +82,7 @@ Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides
       add_loop(rows, {geometry.axes[a].output, stride_of(a)});
   }
   for (int i = 0; i < behind.loop_count; ++i) add_loop(rows, behind.loops[i]);
+  choose_inner(rows);
 
   for (int v = 0; v < rows.vertical_count; ++v) rows.rows_per_plane *= rows.vertical[v].window.output;
   rows.row_count = rows.rows_per_plane;

@@ -46,7 +46,7 @@ inline bool is_tall(const Rows& rows) {
   constexpr std::size_t most_bytes = std::size_t{12} << 20;
   if (rows.vertical_count == 0 || rows.horizontal.window.adaptive) return false;
   const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
-  return !axis.adaptive && axis.kernel > 6 && axis.kernel < 4096 && 4 * axis.stride <= axis.kernel &&
+  return !axis.adaptive && axis.kernel > 4 && axis.kernel < 4096 && 4 * axis.stride <= axis.kernel &&
          axis.dilation <= 8 && rows.horizontal.window.kernel < 4096 && rows.horizontal.window.dilation <= 8 &&
          rows.inner.extent <= 4096 && 3 * tall_buffer_bytes(rows) <= most_bytes;
 }
