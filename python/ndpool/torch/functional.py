@@ -1,0 +1,409 @@
+"""Pools of tensors, with autograd.
+
+The functions that `torch.nn.functional` has too take the same arguments, give the same results and
+raise the same errors. The others are those of `ndpool`, with its arguments, on tensors of any rank.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.nn.functional import _unpool_output_size
+from torch.overrides import handle_torch_function, has_torch_function_unary
+
+from ndpool import _operators as _described
+from ndpool._core import Pool
+from ndpool.torch import _autograd, _maps
+from ndpool.torch._operators import operators
+from ndpool.torch._twins import (
+    FLOATS,
+    INTEGERS,
+    Twin,
+    is_compiling,
+    is_foreign,
+    is_watched,
+    require_dense_cpu,
+)
+
+
+Size = int | Sequence[int]
+Pooled = Tensor | tuple[Tensor, Tensor]
+
+
+def _entries(value: Any, rank: int) -> tuple[int, ...]:
+    """A size as torch writes it: one number for all axes, or one for each."""
+    if isinstance(value, int):
+        return (value,) * rank
+    values = tuple(value)
+    return values * rank if len(values) == 1 else values
+
+
+def _stride(value: Any, rank: int) -> tuple[int, ...] | None:
+    return None if value is None or value in ((), []) else _entries(value, rank)
+
+
+def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    """Gives a function the name under which it is found, and pickled, in this module."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    name = f"max_pool{rank}d"
+
+    def describe(shape, kernel_size, stride, padding, dilation, ceil_mode):  # type: ignore[no-untyped-def]
+        return Pool.window(
+            "max", _entries(kernel_size, rank), _stride(stride, rank), _entries(padding, rank),
+            _entries(dilation, rank), None, ceil_mode, empty="identity",
+        )  # fmt: skip
+
+    # Without indices torch has no kernel for integers of one axis.
+    plain = Twin(getattr(F, name), describe, FLOATS if rank == 1 else FLOATS | INTEGERS)
+    indexed = Twin(getattr(F, f"{name}_with_indices"), describe, FLOATS | INTEGERS)
+
+    def max_pool(
+        input: Tensor,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        dilation: Size = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Pooled:
+        if has_torch_function_unary(input):
+            return handle_torch_function(
+                public, (input,), input, kernel_size, stride, padding, dilation, ceil_mode,
+                return_indices,
+            )  # fmt: skip
+        if return_indices:
+            return indexed.with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return plain(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    def with_indices(
+        input: Tensor,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        dilation: Size = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = True,
+    ) -> tuple[Tensor, Tensor]:
+        return public(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+    public = _named(max_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    doc = f"`{name}` with the indices of the maxima."
+    return public, _named(with_indices, f"{name}_with_indices", doc)
+
+
+def _avg_pool(rank: int) -> Callable[..., Tensor]:
+    name = f"avg_pool{rank}d"
+    dtypes = (FLOATS if rank < 3 else frozenset((torch.float32, torch.float64))) | {torch.int64}
+
+    def describe(shape, kernel_size, stride, padding, ceil_mode, include, divisor=None):  # type: ignore[no-untyped-def]
+        return Pool.window(
+            "avg", _entries(kernel_size, rank), _stride(stride, rank), _entries(padding, rank),
+            ceil_mode=ceil_mode, count_include_pad=include, divisor=divisor,
+            rounding="toward_zero", empty="identity",
+        )  # fmt: skip
+
+    twin = Twin(getattr(F, name), describe, dtypes)
+    doc = f"The twin of `torch.nn.functional.{name}`."
+
+    def avg_pool1d(
+        input: Tensor,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> Tensor:
+        if has_torch_function_unary(input):
+            return handle_torch_function(
+                public, (input,), input, kernel_size, stride, padding, ceil_mode, count_include_pad
+            )
+        return twin(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+    def avg_pool(
+        input: Tensor,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Tensor:
+        if has_torch_function_unary(input):
+            return handle_torch_function(
+                public, (input,), input, kernel_size, stride, padding, ceil_mode,
+                count_include_pad, divisor_override,
+            )  # fmt: skip
+        return twin(
+            input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+
+    public = _named(avg_pool1d if rank == 1 else avg_pool, name, doc)
+    return public
+
+
+def _bins(shape: tuple[int, ...], output_size: Any, rank: int) -> tuple[int, ...]:
+    sizes = (output_size,) * rank if output_size is None else _entries(output_size, rank)
+    return tuple(
+        length if size is None else size for size, length in zip(sizes, shape[-rank:])
+    )
+
+
+def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    name = f"adaptive_max_pool{rank}d"
+
+    def describe(shape, output_size):  # type: ignore[no-untyped-def]
+        return Pool.adaptive("max", _bins(shape, output_size, rank))
+
+    plain = Twin(getattr(F, name), describe, FLOATS)
+    indexed = Twin(getattr(F, f"{name}_with_indices"), describe, FLOATS)
+
+    def adaptive_max_pool(
+        input: Tensor, output_size: Size, return_indices: bool = False
+    ) -> Pooled:
+        if has_torch_function_unary(input):
+            return handle_torch_function(public, (input,), input, output_size, return_indices)
+        if return_indices:
+            return indexed.with_indices(input, output_size)
+        return plain(input, output_size)
+
+    def with_indices(
+        input: Tensor, output_size: Size, return_indices: bool = True
+    ) -> tuple[Tensor, Tensor]:
+        return public(input, output_size, True)
+
+    public = _named(adaptive_max_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    doc = f"`{name}` with the indices of the maxima."
+    return public, _named(with_indices, f"{name}_with_indices", doc)
+
+
+def _adaptive_avg_pool(rank: int) -> Callable[..., Tensor]:
+    name = f"adaptive_avg_pool{rank}d"
+
+    def describe(shape, output_size):  # type: ignore[no-untyped-def]
+        return Pool.adaptive("avg", _bins(shape, output_size, rank))
+
+    twin = Twin(getattr(F, name), describe, FLOATS)
+
+    def adaptive_avg_pool(input: Tensor, output_size: Size) -> Tensor:
+        if has_torch_function_unary(input):
+            return handle_torch_function(public, (input,), input, output_size)
+        return twin(input, output_size)
+
+    public = _named(adaptive_avg_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    return public
+
+
+def _lp_pool(
+    rank: int, max_pool: Callable[..., Any], avg_pool: Callable[..., Tensor]
+) -> Callable[..., Tensor]:
+    name = f"lp_pool{rank}d"
+
+    def describe(shape, norm_type, kernel_size, stride, ceil_mode):  # type: ignore[no-untyped-def]
+        return Pool.window(
+            "lp", _entries(kernel_size, rank), _stride(stride, rank), p=norm_type
+        )
+
+    norm = Twin(getattr(F, name), describe, FLOATS)
+
+    def lp_pool(
+        input: Tensor,
+        norm_type: float,
+        kernel_size: Size,
+        stride: Size | None = None,
+        ceil_mode: bool = False,
+    ) -> Tensor:
+        if has_torch_function_unary(input):
+            return handle_torch_function(
+                public, (input,), input, norm_type, kernel_size, stride, ceil_mode
+            )
+        if _is_norm(norm_type) and not ceil_mode and input.is_floating_point():
+            return norm(input, norm_type, kernel_size, stride, ceil_mode)
+        if norm_type == math.inf:
+            return max_pool(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+        if norm_type == -math.inf:
+            return -max_pool(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+        # torch's own formula: a window that overhangs is scaled up to the whole kernel.
+        powers = input.pow(norm_type)
+        average = avg_pool(powers, kernel_size, stride, 0, ceil_mode)
+        taps = kernel_size if rank == 1 else math.prod(_entries(kernel_size, rank))
+        total = (torch.sign(average) * F.relu(torch.abs(average))).mul(taps)
+        return total.pow(1.0 / norm_type)
+
+    public = _named(lp_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    return public
+
+
+def _is_norm(p: Any) -> bool:
+    """True for the even numbers, for which torch's power sum is a norm though it has no abs."""
+    return isinstance(p, (int, float)) and 0 < p < math.inf and p % 2 == 0
+
+
+def _max_unpool(rank: int) -> Callable[..., Tensor]:
+    name = f"max_unpool{rank}d"
+    reference = getattr(F, name)
+
+    def max_unpool(
+        input: Tensor,
+        indices: Tensor,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        output_size: Sequence[int] | None = None,
+    ) -> Tensor:
+        if has_torch_function_unary(input):
+            return handle_torch_function(
+                public, (input,), input, indices, kernel_size, stride, padding, output_size
+            )
+        arguments = (kernel_size, stride, padding, output_size)
+        kernel = _entries(kernel_size, rank)
+        size = _unpool_output_size(
+            input, kernel, _stride(stride, rank) or kernel, _entries(padding, rank), output_size
+        )
+        if is_compiling():
+            return operators.unpool(input, indices, list(size))
+        if not _check_unpool(reference, input, indices, arguments):
+            return reference(input, indices, *arguments)
+        if is_foreign(input):
+            return operators.unpool(input, indices, list(size))
+        try:
+            return _autograd.Unpooling.apply(input, indices, tuple(size))
+        except ValueError:
+            reference(input.detach(), indices, *arguments)  # says which index is wrong
+            raise
+
+    public = _named(max_unpool, name, f"The twin of `torch.nn.functional.{name}`.")
+    return public
+
+
+def _check_unpool(
+    reference: Callable[..., Tensor], x: Tensor, indices: Tensor, arguments: tuple[Any, ...]
+) -> bool:
+    """Raises what torch raises; False if there is nothing to place."""
+    require_dense_cpu(x)
+    if x.dtype not in FLOATS:
+        reference(x, indices, *arguments)
+    try:
+        shape_only = torch.empty(x.shape, dtype=x.dtype, device="meta")
+        reference(shape_only, torch.empty_like(indices, device="meta"), *arguments)
+    except Exception:
+        reference(x.detach(), indices, *arguments)
+        raise
+    if x.numel() == 0:
+        return False
+    if not is_watched(indices) and bool((indices < 0).any()):  # no index, to ndpool
+        reference(x.detach(), indices, *arguments)
+    return True
+
+
+max_pool1d, max_pool1d_with_indices = _max_pool(1)
+max_pool2d, max_pool2d_with_indices = _max_pool(2)
+max_pool3d, max_pool3d_with_indices = _max_pool(3)
+avg_pool1d, avg_pool2d, avg_pool3d = map(_avg_pool, (1, 2, 3))
+lp_pool1d = _lp_pool(1, max_pool1d, avg_pool1d)
+lp_pool2d = _lp_pool(2, max_pool2d, avg_pool2d)
+lp_pool3d = _lp_pool(3, max_pool3d, avg_pool3d)
+adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive_max_pool(1)
+adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive_max_pool(2)
+adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_max_pool(3)
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = map(_adaptive_avg_pool, (1, 2, 3))
+max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
+
+
+def _any_rank(name: str, describe: Callable[..., Pool]) -> Callable[..., Any]:
+    """The function of `ndpool` that `describe` describes, on tensors."""
+    has_indices = "nan" in inspect.signature(describe).parameters
+
+    def apply(input: Tensor, args: tuple[Any, ...], options: dict[str, Any], indexed: bool) -> Any:
+        options = _from_the_end(name, input.dim(), options)
+        if is_compiling():
+            text = _text(describe, args, options)
+            if indexed:
+                return operators.forward_with_winners(input, text, True)
+            return operators.forward(input, text)
+        require_dense_cpu(input)
+        pool = describe(*args, **options)
+        if is_foreign(input):
+            text = _maps.text_of(pool)
+            if indexed:
+                return operators.forward_with_winners(input, text, True)
+            return operators.forward(input, text)
+        if indexed:
+            return _autograd.pool_with_indices(input, pool)
+        if is_watched(input):
+            return _autograd.pool(input, pool)
+        return _maps.forward(input, pool)
+
+    def pool(input: Tensor, *args: Any, **options: Any) -> Tensor:
+        if has_torch_function_unary(input):
+            return handle_torch_function(public, (input,), input, *args, **options)
+        return apply(input, args, options, False)
+
+    def pool_or_both(
+        input: Tensor, *args: Any, return_indices: bool = False, **options: Any
+    ) -> Pooled:
+        if has_torch_function_unary(input):
+            options["return_indices"] = return_indices
+            return handle_torch_function(public, (input,), input, *args, **options)
+        return apply(input, args, options, return_indices)
+
+    doc = f"`ndpool.{name}` on a tensor, with autograd."
+    public = _named(pool_or_both if has_indices else pool, name, doc)
+    public.__signature__ = _signature(describe, has_indices)  # type: ignore[attr-defined]
+    return public
+
+
+@torch.compiler.assume_constant_result
+def _text(describe: Callable[..., Pool], args: tuple[Any, ...], options: dict[str, Any]) -> str:
+    return _maps.text_of(describe(*args, **options))
+
+
+def _from_the_end(name: str, rank: int, options: dict[str, Any]) -> dict[str, Any]:
+    """Counts axes from the end, so that they mean the same when vmap adds one in front."""
+    axes = options.get("axes")
+    if axes is None:
+        if not name.startswith("global_"):
+            return options
+        axes = range(rank)
+    elif isinstance(axes, int):
+        axes = (axes,)
+    from_end = tuple(axis - rank if 0 <= axis < rank else axis for axis in axes)
+    return {**options, "axes": from_end}
+
+
+def _signature(describe: Callable[..., Pool], has_indices: bool) -> inspect.Signature:
+    kinds = inspect.Parameter
+    parameters = list(inspect.signature(describe).parameters.values())
+    input = kinds("input", kinds.POSITIONAL_OR_KEYWORD, annotation="Tensor")
+    indices = kinds("return_indices", kinds.KEYWORD_ONLY, default=False, annotation="bool")
+    returns = "Pooled" if has_indices else "Tensor"
+    return inspect.Signature(
+        [input, *parameters, *([indices] if has_indices else [])], return_annotation=returns
+    )
+
+
+def _all_any_rank() -> dict[str, Callable[..., Any]]:
+    return {
+        f"{family}{reducer}_pool": _any_rank(
+            f"{family}{reducer}_pool", _described._descriptions[family + reducer]
+        )
+        for family in ("", "adaptive_", "global_")
+        for reducer in ("max", "min", "sum", "avg", "smooth_max", "lp")
+    }
+
+
+globals().update(_all_any_rank())
+
+__all__ = [
+    name for name, value in globals().items() if "pool" in name and not name.startswith("_")
+]
