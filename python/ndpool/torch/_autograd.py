@@ -25,12 +25,6 @@ def _first_axis(x: Tensor, axis: int | None, size: int) -> Tensor:
     return x.expand(size, *x.shape) if axis is None else x.movedim(axis, 0)
 
 
-def _sum(*terms: Derivative) -> Derivative:
-    """The sum of derivatives, of which those that are None are zero."""
-    present = [term for term in terms if term is not None]
-    return sum(present[1:], present[0]) if present else None
-
-
 class LinearMap(Function):
     """Sums and averages, the derivatives of maxima by their winners, and the transposes of both."""
 
@@ -164,9 +158,8 @@ class CurvedVjp(_CurvedDerivative):
     @staticmethod
     def jvp(ctx: Any, dx: Derivative, dgy: Derivative, _: None) -> Derivative:
         x, gy = ctx.saved_tensors
-        along_x = None if dx is None else second_vjp(x, gy, dx, ctx.pool)
-        along_gy = None if dgy is None else CurvedVjp.apply(x, dgy, ctx.pool)
-        return _sum(along_gy, along_x)
+        along_x = second_vjp(x, gy, dx, ctx.pool) if dx is not None else 0
+        return along_x + (CurvedVjp.apply(x, dgy, ctx.pool) if dgy is not None else 0)
 
     @staticmethod
     def vmap(info: Any, axes: tuple[Any, ...], *inputs: Any) -> tuple[Tensor, int]:
@@ -188,9 +181,8 @@ class CurvedJvp(_CurvedDerivative):
     @staticmethod
     def jvp(ctx: Any, dx: Derivative, dv: Derivative, _: None) -> Derivative:
         x, v = ctx.saved_tensors
-        along_x = None if dx is None else second_jvp(x, v, dx, ctx.pool)
-        along_v = None if dv is None else CurvedJvp.apply(x, dv, ctx.pool)
-        return _sum(along_v, along_x)
+        along_x = second_jvp(x, v, dx, ctx.pool) if dx is not None else 0
+        return along_x + (CurvedJvp.apply(x, dv, ctx.pool) if dv is not None else 0)
 
     @staticmethod
     def vmap(info: Any, axes: tuple[Any, ...], *inputs: Any) -> tuple[Tensor, int]:
@@ -203,7 +195,7 @@ class CurvedJvp(_CurvedDerivative):
 # and nothing for weights that are flat wherever they are differentiable.
 
 
-def second_vjp(x: Tensor, gy: Tensor, v: Tensor, pool: Pool) -> Derivative:
+def second_vjp(x: Tensor, gy: Tensor, v: Tensor, pool: Pool) -> Tensor:
     """The gradient at x of the inner product of gy and the JVP of v."""
     reducer, _, options = traits_of(pool)
     if reducer == "smooth_max":
@@ -213,7 +205,7 @@ def second_vjp(x: Tensor, gy: Tensor, v: Tensor, pool: Pool) -> Derivative:
         return beta * (v * gx - CurvedVjp.apply(x, gy * dy, pool))
     p = options.get("p", 2.0)
     if reducer != "lp" or p == 1 or math.isinf(p):
-        return None
+        return torch.zeros_like(x)
     y = Curved.apply(x, pool)
     dy = CurvedJvp.apply(x, v, pool)
     spread = Linear.at("spread", sum_like(pool), x)
@@ -222,7 +214,7 @@ def second_vjp(x: Tensor, gy: Tensor, v: Tensor, pool: Pool) -> Derivative:
                       - CurvedVjp.apply(x, gy * dy * _power(y, -1), pool))  # fmt: skip
 
 
-def second_jvp(x: Tensor, v: Tensor, dx: Tensor, pool: Pool) -> Derivative:
+def second_jvp(x: Tensor, v: Tensor, dx: Tensor, pool: Pool) -> Tensor:
     """The derivative along dx of the JVP of v."""
     reducer, _, options = traits_of(pool)
     vy, dy = CurvedJvp.apply(x, v, pool), CurvedJvp.apply(x, dx, pool)
@@ -262,9 +254,9 @@ class Unpooling(Function):
     @staticmethod
     def backward(ctx: Any, gx: Tensor) -> tuple[Tensor, None, None]:
         (indices,) = ctx.saved_tensors
-        axes = len(ctx.size)
-        gy = gx.flatten(-axes).gather(-1, indices.flatten(-axes))
-        return gy.unflatten(-1, indices.shape[-axes:]), None, None
+        planes = indices.shape[: -len(ctx.size)]
+        gy = gx.reshape(*planes, -1).gather(-1, indices.reshape(*planes, -1))
+        return gy.reshape(indices.shape), None, None
 
     @staticmethod
     def jvp(ctx: Any, dy: Tensor, *_: None) -> Tensor:

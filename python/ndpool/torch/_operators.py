@@ -15,6 +15,8 @@ from torch import Tensor
 from ndpool.torch import _maps
 from ndpool.torch._maps import Linear, pool_of, text_of
 
+# As autograd.grad(is_grads_batched=True) makes them.
+_is_batched = torch._C._functorch.is_legacy_batchedtensor
 library = torch.library.Library("ndpool", "DEF")
 
 
@@ -26,8 +28,12 @@ def _define(schema: str, kernel: Callable[..., Any], shape_rule: Callable[..., A
 
 
 def is_plain(x: Tensor) -> bool:
-    """False if somebody watches: a tensor subclass, or a mode that wants to see operators."""
-    return type(x) is Tensor and not torch._C._len_torch_dispatch_stack()
+    """False if it has no memory of its own, or if a mode wants to see operators."""
+    return (
+        type(x) is Tensor
+        and not torch._C._len_torch_dispatch_stack()
+        and not _is_batched(x)
+    )
 
 
 def _concrete(pool: Any, shape: Sequence[Any]) -> tuple[Any, ...]:
