@@ -101,15 +101,31 @@ def test_third_derivatives_agree_between_modes(name):
     f, shape = function_of(name)
     x, v = distinct(shape), distinct(shape, seed=1)
 
-    def along(g):
-        return lambda x: torch.func.jvp(g, (x,), (v,))[1]
-
     def total(x):
         return f(x.sin()).sum()
 
-    third = along(along(along(total)))(x)
-    other = (torch.func.grad(along(along(total)))(x) * v).sum()
-    torch.testing.assert_close(third, other)
+    def along(g):
+        return lambda x: torch.func.jvp(g, (x,), (v,))[1]
+
+    grad = torch.func.grad
+    by_reverse = grad(lambda x: (grad(lambda x: (grad(total)(x) * v).sum())(x) * v).sum())(x)
+    torch.testing.assert_close(along(grad(lambda x: (grad(total)(x) * v).sum()))(x), by_reverse)
+    torch.testing.assert_close(grad(along(lambda x: (grad(total)(x) * v).sum()))(x), by_reverse)
+
+
+def test_forward_mode_within_forward_mode():
+    x, v = distinct((2, 5, 4)), distinct((2, 5, 4), seed=1)
+
+    def twice(f):
+        inner = lambda x: torch.func.jvp(lambda x: f(x.exp()).sum(), (x,), (v,))[1]
+        return torch.func.jvp(inner, (x,), (v,))[1]
+
+    for name in ("max_pool", "avg_pool"):
+        f, _ = function_of(name)
+        gradient = torch.func.grad(lambda x: f(x).sum())(x.exp())
+        torch.testing.assert_close(twice(f), (gradient * x.exp() * v * v).sum())
+    with pytest.raises(NotImplementedError, match="reverse mode"):
+        twice(function_of("smooth_max_pool")[0])
 
 
 @pytest.mark.parametrize("name", ALL)

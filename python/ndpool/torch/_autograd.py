@@ -25,7 +25,17 @@ def _first_axis(x: Tensor, axis: int | None, size: int) -> Tensor:
     return x.expand(size, *x.shape) if axis is None else x.movedim(axis, 0)
 
 
-class LinearMap(Function):
+class PoolFunction(Function):
+    @classmethod
+    def apply(cls, *inputs: Any) -> Any:
+        """As torch's own, but for the signature that it reads each time: that takes longer than
+        to pool a small tensor."""
+        if torch._C._are_functorch_transforms_active():
+            return super().apply(*inputs)
+        return super(Function, cls).apply(*inputs)
+
+
+class LinearMap(PoolFunction):
     """Sums and averages, the derivatives of maxima by their winners, and the transposes of both."""
 
     @staticmethod
@@ -65,7 +75,7 @@ class LinearMap(Function):
         return LinearMap.apply(x, winners, linear.batched(info.batch_size)), 0
 
 
-class Extreme(Function):
+class Extreme(PoolFunction):
     """The first maximum or minimum of each window, and which it is."""
 
     @staticmethod
@@ -99,7 +109,7 @@ class Extreme(Function):
         return Extreme.apply(x, pool, flat), (0, 0)
 
 
-class Curved(Function):
+class Curved(PoolFunction):
     """Pools whose derivative depends on x: smooth max, Lp, and maxima that share their gradient."""
 
     @staticmethod
@@ -125,7 +135,7 @@ class Curved(Function):
         return Curved.apply(_first_axis(x, axes[0], info.batch_size), pool), 0
 
 
-class _CurvedDerivative(Function):
+class _CurvedDerivative(PoolFunction):
     """What the VJP and the JVP of `Curved` share: functions of x, linear in their second input."""
 
     @staticmethod
@@ -238,7 +248,7 @@ def _power(base: Tensor, exponent: float) -> Tensor:
     return torch.where(is_zero, 1, base).pow(exponent).masked_fill(is_zero, 0)
 
 
-class Unpooling(Function):
+class Unpooling(PoolFunction):
     """Max unpooling with the gradient of torch: every entry gets that of the cell it names."""
 
     @staticmethod
@@ -277,6 +287,17 @@ def pool(x: Tensor, described: Pool) -> Tensor:
         return LinearMap.apply(x, None, Linear.at("pool", described, x))
     if kind == "extreme":
         return Extreme.apply(x, described, False)[0]
+    return curved(x, described)
+
+
+def curved(x: Tensor, described: Pool) -> Tensor:
+    transformations = torch._C._functorch.get_interpreter_stack() or ()
+    if sum(one.key() == torch._C._functorch.TransformType.Jvp for one in transformations) > 1:
+        # torch would give 0: it does not differentiate the jvp of an autograd.Function.
+        raise NotImplementedError(
+            "forward mode within forward mode does not see that the derivative of this pool depends"
+            " on x; use reverse mode for one of the two"
+        )
     return Curved.apply(x, described)
 
 
@@ -284,7 +305,7 @@ def pool_with_indices(x: Tensor, described: Pool) -> tuple[Tensor, Tensor]:
     """The same with the flat indices of the winners."""
     if traits_of(described).kind == "extreme":
         return Extreme.apply(x, described, True)
-    return Curved.apply(x, described), Extreme.apply(x.detach(), described, True)[1]
+    return curved(x, described), Extreme.apply(x.detach(), described, True)[1]
 
 
 # The operators get the same derivatives, so what a compiler sees needs no others.

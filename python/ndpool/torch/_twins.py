@@ -37,7 +37,8 @@ class Plan(NamedTuple):
 class Twin:
     """One of torch's pools. `reference` is torch's function, `describe` makes the pool of a call.
 
-    Both take the arguments of a call after its tensor; `describe` also takes the shape of that.
+    Both take the arguments of a call after its tensor; `describe` first takes the sizes of the last
+    `sized_axes` axes of that.
     """
 
     most_plans = 1024
@@ -47,16 +48,18 @@ class Twin:
         reference: Callable[..., Any],
         describe: Callable[..., Pool],
         dtypes: frozenset[torch.dtype],
+        sized_axes: int = 0,
     ) -> None:
         self.reference = reference
         self.describe = describe
         self.dtypes = dtypes
+        self.sized_axes = sized_axes
         self.plans: dict[Any, Plan] = {}
 
     def __call__(self, x: Tensor, *arguments: Any) -> Tensor:
         """The pooled tensor."""
         if is_compiling():
-            return operators.forward(x, self.text(x.shape, arguments))
+            return operators.forward(x, self.text(x, arguments))
         pool, shape, strides = self.find(x, arguments)
         if pool is None:
             return self.reference(x, *arguments)
@@ -67,7 +70,7 @@ class Twin:
     def with_indices(self, x: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
         """The same, with the int64 indices of the winners."""
         if is_compiling():
-            return operators.forward_with_winners(x, self.text(x.shape, arguments), True)
+            return operators.forward_with_winners(x, self.text(x, arguments), True)
         pool, shape, strides = self.find(x, arguments)
         if pool is None:
             return self.reference(x, *arguments)
@@ -87,22 +90,24 @@ class Twin:
     def find(self, x: Tensor, arguments: tuple[Any, ...]) -> Plan:
         try:
             # The type of the size, since a float can equal an int, and torch does not take it.
-            key = (type(arguments[0]), arguments, x.shape, x.stride(), x.dtype, x.is_cpu)
-            plan = self.plans.get(key)
-        except (AttributeError, RuntimeError, TypeError):  # no tensor, no strides, or lists
-            return self.make_plan(x, arguments)
-        if plan is None:
-            plan = self.make_plan(x, arguments)
-            if len(self.plans) >= self.most_plans:
-                self.plans.clear()
-            self.plans[key] = plan
+            return self.plans[type(arguments[0]), arguments, x.shape, x.stride(), x.dtype, x.is_cpu]
+        except (AttributeError, KeyError, RuntimeError, TypeError):  # new, or no tensor, or lists
+            return self.remember(x, arguments)
+
+    def remember(self, x: Tensor, arguments: tuple[Any, ...]) -> Plan:
+        arguments = tuple(tuple(a) if isinstance(a, list) else a for a in arguments)
+        plan = self.make_plan(x, arguments)
+        if len(self.plans) >= self.most_plans:
+            self.plans.clear()
+        key = (type(arguments[0]), arguments, x.shape, x.stride(), x.dtype, x.is_cpu)
+        self.plans[key] = plan
         return plan
 
     def make_plan(self, x: Tensor, arguments: tuple[Any, ...]) -> Plan:
         result_size = self.check(x, arguments)
         if result_size == 0:
             return Plan(None)
-        pool = self.describe(tuple(x.shape), *arguments)
+        pool = self.describe(self.sizes(x), *arguments)
         shape = _maps.output_shape(pool, x.shape)
         channels_last = _maps.is_channels_last(x)
         like = _maps.new_tensor(torch.empty(0, device="meta"), shape, channels_last)
@@ -127,16 +132,19 @@ class Twin:
             raise
         return (result[0] if isinstance(result, tuple) else result).numel()
 
-    def text(self, shape: tuple[int, ...], arguments: tuple[Any, ...]) -> str:
+    def sizes(self, x: Tensor) -> tuple[int, ...]:
+        return tuple(int(size) for size in x.shape[x.dim() - self.sized_axes :])
+
+    def text(self, x: Tensor, arguments: tuple[Any, ...]) -> str:
         """The pool of a call as text, for operators in a graph."""
-        return _describe_text(self.describe, tuple(shape), arguments)
+        return _describe_text(self.describe, self.sizes(x), arguments)
 
 
 @torch.compiler.assume_constant_result
 def _describe_text(
-    describe: Callable[..., Pool], shape: tuple[int, ...], arguments: tuple[Any, ...]
+    describe: Callable[..., Pool], sizes: tuple[int, ...], arguments: tuple[Any, ...]
 ) -> str:
-    return _maps.text_of(describe(shape, *arguments))
+    return _maps.text_of(describe(sizes, *arguments))
 
 
 def is_watched(x: Tensor) -> bool:

@@ -58,7 +58,7 @@ def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., A
 def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name = f"max_pool{rank}d"
 
-    def describe(shape, kernel_size, stride, padding, dilation, ceil_mode):  # type: ignore[no-untyped-def]
+    def describe(sizes, kernel_size, stride, padding, dilation, ceil_mode):  # type: ignore[no-untyped-def]
         return Pool.window(
             "max", _entries(kernel_size, rank), _stride(stride, rank), _entries(padding, rank),
             _entries(dilation, rank), None, ceil_mode, empty="identity",
@@ -106,7 +106,7 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
     name = f"avg_pool{rank}d"
     dtypes = (FLOATS if rank < 3 else frozenset((torch.float32, torch.float64))) | {torch.int64}
 
-    def describe(shape, kernel_size, stride, padding, ceil_mode, include, divisor=None):  # type: ignore[no-untyped-def]
+    def describe(sizes, kernel_size, stride, padding, ceil_mode, include, divisor=None):  # type: ignore[no-untyped-def]
         return Pool.window(
             "avg", _entries(kernel_size, rank), _stride(stride, rank), _entries(padding, rank),
             ceil_mode=ceil_mode, count_include_pad=include, divisor=divisor,
@@ -152,21 +152,20 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
     return public
 
 
-def _bins(shape: tuple[int, ...], output_size: Any, rank: int) -> tuple[int, ...]:
-    sizes = (output_size,) * rank if output_size is None else _entries(output_size, rank)
-    return tuple(
-        length if size is None else size for size, length in zip(sizes, shape[-rank:])
-    )
+def _bins(sizes: tuple[int, ...], output_size: Any, rank: int) -> tuple[int, ...]:
+    """Where torch leaves a size out, the axis keeps its own."""
+    wanted = (None,) * rank if output_size is None else _entries(output_size, rank)
+    return tuple(old if new is None else new for old, new in zip(sizes, wanted))
 
 
 def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name = f"adaptive_max_pool{rank}d"
 
-    def describe(shape, output_size):  # type: ignore[no-untyped-def]
-        return Pool.adaptive("max", _bins(shape, output_size, rank))
+    def describe(sizes, output_size):  # type: ignore[no-untyped-def]
+        return Pool.adaptive("max", _bins(sizes, output_size, rank))
 
-    plain = Twin(getattr(F, name), describe, FLOATS)
-    indexed = Twin(getattr(F, f"{name}_with_indices"), describe, FLOATS)
+    plain = Twin(getattr(F, name), describe, FLOATS, rank)
+    indexed = Twin(getattr(F, f"{name}_with_indices"), describe, FLOATS, rank)
 
     def adaptive_max_pool(
         input: Tensor, output_size: Size, return_indices: bool = False
@@ -190,10 +189,10 @@ def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any
 def _adaptive_avg_pool(rank: int) -> Callable[..., Tensor]:
     name = f"adaptive_avg_pool{rank}d"
 
-    def describe(shape, output_size):  # type: ignore[no-untyped-def]
-        return Pool.adaptive("avg", _bins(shape, output_size, rank))
+    def describe(sizes, output_size):  # type: ignore[no-untyped-def]
+        return Pool.adaptive("avg", _bins(sizes, output_size, rank))
 
-    twin = Twin(getattr(F, name), describe, FLOATS)
+    twin = Twin(getattr(F, name), describe, FLOATS, rank)
 
     def adaptive_avg_pool(input: Tensor, output_size: Size) -> Tensor:
         if has_torch_function_unary(input):
@@ -209,7 +208,7 @@ def _lp_pool(
 ) -> Callable[..., Tensor]:
     name = f"lp_pool{rank}d"
 
-    def describe(shape, norm_type, kernel_size, stride, ceil_mode):  # type: ignore[no-untyped-def]
+    def describe(sizes, norm_type, kernel_size, stride, ceil_mode):  # type: ignore[no-untyped-def]
         return Pool.window(
             "lp", _entries(kernel_size, rank), _stride(stride, rank), p=norm_type
         )
@@ -294,12 +293,12 @@ def _check_unpool(
     if x.dtype not in FLOATS:
         reference(x, indices, *arguments)
     try:
-        shape_only = torch.empty(x.shape, dtype=x.dtype, device="meta")
-        reference(shape_only, torch.empty_like(indices, device="meta"), *arguments)
+        shapes = [torch.empty(t.shape, dtype=t.dtype, device="meta") for t in (x, indices)]
+        result = reference(*shapes, *arguments)
     except Exception:
         reference(x.detach(), indices, *arguments)
         raise
-    if x.numel() == 0:
+    if x.numel() == 0 or result.numel() == 0:
         return False
     if not is_watched(indices) and bool((indices < 0).any()):  # no index, to ndpool
         reference(x.detach(), indices, *arguments)
