@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
+from test_torch_autograd import ALL, distinct, function_of
 
 import ndpool.torch
 import ndpool.torch.functional as N
-from test_torch_autograd import ALL, distinct, function_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

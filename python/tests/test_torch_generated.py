@@ -66,8 +66,10 @@ def call(module, case: Case, x: torch.Tensor, indices: torch.Tensor | None = Non
 
 def check_values(case: Case, actual, expected, x: torch.Tensor) -> None:
     if isinstance(expected, tuple):
-        real = expected[1] if case.family != "max" else torch.where(
-            expected[0] == lowest(case.dtype), -1, expected[1]
+        real = (
+            expected[1]
+            if case.family != "max"
+            else torch.where(expected[0] == lowest(case.dtype), -1, expected[1])
         )
         mine = torch.where(actual[0] == lowest(case.dtype), -1, actual[1])
         assert_equal(mine, real, "indices")
@@ -143,12 +145,16 @@ def check(case: Case) -> None:
     indices = None
     if case.family == "max_unpool":
         # Indices as a pool makes them: of all that a window could have had, none twice.
-        size = math.prod(F.max_unpool1d(torch.zeros(1, n), torch.zeros(1, n, dtype=torch.int64), k)
-                         .shape[-1] for n, k in zip(case.shape[-case.rank:], kernel_of(case)))
-        cells = math.prod(case.shape[-case.rank:])
+        size = math.prod(
+            F.max_unpool1d(torch.zeros(1, n), torch.zeros(1, n, dtype=torch.int64), k).shape[-1]
+            for n, k in zip(case.shape[-case.rank :], kernel_of(case))
+        )
+        cells = math.prod(case.shape[-case.rank :])
         generator = torch.Generator().manual_seed(case.seed)
-        planes = [torch.randperm(size, generator=generator)[:cells]
-                  for _ in range(math.prod(case.shape[:-case.rank]))]
+        planes = [
+            torch.randperm(size, generator=generator)[:cells]
+            for _ in range(math.prod(case.shape[: -case.rank]))
+        ]
         indices = torch.stack(planes).reshape(case.shape)
     actual, expected = call(N, case, x, indices), call(F, case, x, indices)
     check_values(case, actual, expected, x)

@@ -106,9 +106,7 @@ def outcome(function, arguments, options):
 
 
 def describe(arguments):
-    return [
-        f"{a.dtype}{tuple(a.shape)}" if isinstance(a, torch.Tensor) else a for a in arguments
-    ]
+    return [f"{a.dtype}{tuple(a.shape)}" if isinstance(a, torch.Tensor) else a for a in arguments]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -222,7 +220,12 @@ def test_any_rank_axes_and_padding():
         ("global_avg_pool", (), {}),
     ):
         y = getattr(N, name)(x, *arguments, **options)
-        assert torch.equal(y, torch.from_numpy(getattr(ndpool, name)(x.numpy(), *arguments, **options)).reshape(y.shape)), name
+        assert torch.equal(
+            y,
+            torch.from_numpy(getattr(ndpool, name)(x.numpy(), *arguments, **options)).reshape(
+                y.shape
+            ),
+        ), name
     y, indices = N.min_pool(x, (2, 2), return_indices=True)
     _, expected = ndpool.min_pool(x.numpy(), (2, 2), return_indices=True)
     assert torch.equal(indices, torch.from_numpy(expected))

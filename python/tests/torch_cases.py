@@ -82,7 +82,9 @@ def _size(pick: random.Random, values: tuple[int, ...]) -> Any:
     return values[0] if len(set(values)) == 1 and pick.random() < 0.7 else values
 
 
-def _window(pick: random.Random, shape: tuple[int, ...], rank: int, dilates: bool) -> dict[str, Any]:
+def _window(
+    pick: random.Random, shape: tuple[int, ...], rank: int, dilates: bool
+) -> dict[str, Any]:
     kernel, stride, padding, dilation = [], [], [], []
     for length in shape[-rank:]:
         d = pick.choice((1, 1, 2, 3)) if dilates else 1
@@ -149,6 +151,10 @@ def generate(seed: int) -> Case:
         if family == "adaptive_max":
             options["return_indices"] = pick.random() < 0.6
     layout = pick.choice(layouts)
-    if dtype in (torch.int8, torch.uint8) and math.prod(shape[-rank:]) > 127 and layout == "channels_last":
+    if (
+        dtype in (torch.int8, torch.uint8)
+        and math.prod(shape[-rank:]) > 127
+        and layout == "channels_last"
+    ):
         layout = "contiguous"  # torch refuses more cells than the dtype counts to
     return Case(seed, family, rank, dtype, shape, layout, arguments, options)

@@ -313,9 +313,7 @@ def pool_with_indices(x: Tensor, described: Pool) -> tuple[Tensor, Tensor]:
 
 def _register() -> None:
     def linear(x, winners, kind, text, shape, channels_last):  # type: ignore[no-untyped-def]
-        return LinearMap.apply(
-            x, winners, Linear(kind, pool_of(text), tuple(shape), channels_last)
-        )
+        return LinearMap.apply(x, winners, Linear(kind, pool_of(text), tuple(shape), channels_last))
 
     for name, function in {
         "forward": lambda x, text: pool(x, pool_of(text)),

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ndpool._core import Pool
 from ndpool.torch import _maps
 from ndpool.torch._maps import Linear, pool_of, text_of
 
@@ -29,11 +30,7 @@ def _define(schema: str, kernel: Callable[..., Any], shape_rule: Callable[..., A
 
 def is_plain(x: Tensor) -> bool:
     """False if it has no memory of its own, or if a mode wants to see operators."""
-    return (
-        type(x) is Tensor
-        and not torch._C._len_torch_dispatch_stack()
-        and not _is_batched(x)
-    )
+    return type(x) is Tensor and not torch._C._len_torch_dispatch_stack() and not _is_batched(x)
 
 
 def _concrete(pool: Any, shape: Sequence[Any]) -> tuple[Any, ...]:
@@ -93,29 +90,27 @@ def _linear(
     shape: Sequence[int],
     channels_last: bool,
 ) -> Tensor:
-    return _maps.apply_linear(
-        x, winners, Linear(kind, pool_of(pool), tuple(shape), channels_last)
-    )
+    return _maps.apply_linear(x, winners, Linear(kind, pool_of(pool), tuple(shape), channels_last))
 
 
 _define(
     "forward(Tensor x, str pool) -> Tensor",
-    lambda x, pool: _maps.forward(_maps.resolved(x), pool_of(pool)),
+    lambda x, pool: _maps.forward(x, pool_of(pool)),
     _fake_forward,
 )
 _define(
     "forward_with_winners(Tensor x, str pool, bool flat) -> (Tensor, Tensor)",
-    lambda x, pool, flat: _maps.forward_with_winners(_maps.resolved(x), pool_of(pool), flat),
+    lambda x, pool, flat: _maps.forward_with_winners(x, pool_of(pool), flat),
     _fake_with_winners,
 )
 _define(
     "vjp(Tensor x, Tensor gy, str pool) -> Tensor",
-    lambda x, gy, pool: _maps.vjp(_maps.resolved(x), gy, pool_of(pool)),
+    lambda x, gy, pool: _maps.vjp(x, gy, pool_of(pool)),
     lambda x, gy, pool: _fake_like(x, x.shape),
 )
 _define(
     "jvp(Tensor x, Tensor dx, str pool) -> Tensor",
-    lambda x, dx, pool: _maps.jvp(_maps.resolved(x), dx, pool_of(pool)),
+    lambda x, dx, pool: _maps.jvp(x, dx, pool_of(pool)),
     lambda x, dx, pool: _fake_forward(x, pool),
 )
 _define(
@@ -133,47 +128,32 @@ _define(
 operators = torch.ops.ndpool
 
 
-# The maps of `_maps` on any tensor, for code that runs below autograd.
+def _on_any_tensor(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A map of `_maps` for code that runs below autograd: on plain tensors the map itself."""
+    operator = getattr(operators, name)
+
+    def run(*arguments: Any) -> Any:
+        if all(is_plain(one) for one in arguments if isinstance(one, Tensor)):
+            return kernel(*arguments)
+        with torch._C._AutoDispatchBelowAutograd():
+            return operator(*_as_operators_take_them(arguments))
+
+    return run
 
 
-def forward(x: Tensor, pool: Any) -> Tensor:
-    if is_plain(x):
-        return _maps.forward(_maps.resolved(x), pool)
-    with torch._C._AutoDispatchBelowAutograd():
-        return operators.forward(x, text_of(pool))
+def _as_operators_take_them(arguments: Sequence[Any]) -> list[Any]:
+    taken: list[Any] = []
+    for one in arguments:
+        if isinstance(one, Linear):
+            taken += _as_operators_take_them(one)
+        else:
+            taken.append(text_of(one) if isinstance(one, Pool) else one)
+    return taken
 
 
-def forward_with_winners(x: Tensor, pool: Any, flat: bool) -> tuple[Tensor, Tensor]:
-    if is_plain(x):
-        return _maps.forward_with_winners(_maps.resolved(x), pool, flat)
-    with torch._C._AutoDispatchBelowAutograd():
-        return operators.forward_with_winners(x, text_of(pool), flat)
-
-
-def vjp(x: Tensor, gy: Tensor, pool: Any) -> Tensor:
-    if is_plain(x) and is_plain(gy):
-        return _maps.vjp(_maps.resolved(x), gy, pool)
-    with torch._C._AutoDispatchBelowAutograd():
-        return operators.vjp(x, gy, text_of(pool))
-
-
-def jvp(x: Tensor, dx: Tensor, pool: Any) -> Tensor:
-    if is_plain(x) and is_plain(dx):
-        return _maps.jvp(_maps.resolved(x), dx, pool)
-    with torch._C._AutoDispatchBelowAutograd():
-        return operators.jvp(x, dx, text_of(pool))
-
-
-def apply_linear(x: Tensor, winners: Tensor | None, linear: Linear) -> Tensor:
-    if is_plain(x):
-        return _maps.apply_linear(x, winners, linear)
-    kind, pool, shape, channels_last = linear
-    with torch._C._AutoDispatchBelowAutograd():
-        return operators.linear(x, winners, kind, text_of(pool), shape, channels_last)
-
-
-def unpool(y: Tensor, indices: Tensor, size: tuple[int, ...]) -> Tensor:
-    if is_plain(y):
-        return _maps.unpool(y, indices, size)
-    with torch._C._AutoDispatchBelowAutograd():
-        return operators.unpool(y, indices, size)
+forward = _on_any_tensor("forward", _maps.forward)
+forward_with_winners = _on_any_tensor("forward_with_winners", _maps.forward_with_winners)
+vjp = _on_any_tensor("vjp", _maps.vjp)
+jvp = _on_any_tensor("jvp", _maps.jvp)
+apply_linear = _on_any_tensor("linear", _maps.apply_linear)
+unpool = _on_any_tensor("unpool", _maps.unpool)

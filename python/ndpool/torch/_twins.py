@@ -27,11 +27,14 @@ _is_grad_enabled = torch.is_grad_enabled
 
 
 class Plan(NamedTuple):
-    """A call that torch would accept. Without a pool there is nothing to compute."""
+    """A call that torch would accept. Without a pool there is nothing to compute.
+
+    Strides are those of the result where it can be written as it is, without a view.
+    """
 
     pool: Pool | None
     shape: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
+    strides: tuple[int, ...] | None = None
 
 
 class Twin:
@@ -65,6 +68,8 @@ class Twin:
             return self.reference(x, *arguments)
         if is_watched(x):
             return self.watched(x, pool)
+        if strides is None:
+            return _maps.forward(x, pool)
         return pool.forward(x, x.new_empty_strided(shape, strides))
 
     def with_indices(self, x: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
@@ -78,6 +83,8 @@ class Twin:
             if is_foreign(x):
                 return operators.forward_with_winners(x, _maps.text_of(pool), True)
             return _autograd.pool_with_indices(x, pool)
+        if strides is None:
+            return _maps.forward_with_winners(x, pool, True)
         indices = x.new_empty_strided(shape, strides, dtype=torch.int64)
         return pool.forward(x, x.new_empty_strided(shape, strides), indices)
 
@@ -108,10 +115,8 @@ class Twin:
         if result_size == 0:
             return Plan(None)
         pool = self.describe(self.sizes(x), *arguments)
-        shape = _maps.output_shape(pool, x.shape)
-        channels_last = _maps.is_channels_last(x)
-        like = _maps.new_tensor(torch.empty(0, device="meta"), shape, channels_last)
-        return Plan(pool, shape, like.stride())
+        shape, strides, _, moved = _maps.layout_of(pool, x.shape, x.stride())
+        return Plan(pool, shape, strides if moved is None else None)
 
     def check(self, x: Tensor, arguments: tuple[Any, ...]) -> int:
         """Raises what torch raises for this call, else says how many elements the result has."""
@@ -172,4 +177,3 @@ def require_dense_cpu(x: Tensor) -> None:
     if x.layout is not torch.strided or x.is_quantized:
         layout = "quantized" if x.is_quantized else x.layout
         raise NotImplementedError(f"ndpool pools dense tensors; this one is {layout}")
-

@@ -31,7 +31,6 @@ from ndpool.torch._twins import (
     require_dense_cpu,
 )
 
-
 Size = int | Sequence[int]
 Pooled = Tensor | tuple[Tensor, Tensor]
 
@@ -167,9 +166,7 @@ def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any
     plain = Twin(getattr(F, name), describe, FLOATS, rank)
     indexed = Twin(getattr(F, f"{name}_with_indices"), describe, FLOATS, rank)
 
-    def adaptive_max_pool(
-        input: Tensor, output_size: Size, return_indices: bool = False
-    ) -> Pooled:
+    def adaptive_max_pool(input: Tensor, output_size: Size, return_indices: bool = False) -> Pooled:
         if has_torch_function_unary(input):
             return handle_torch_function(public, (input,), input, output_size, return_indices)
         if return_indices:
@@ -209,9 +206,7 @@ def _lp_pool(
     name = f"lp_pool{rank}d"
 
     def describe(sizes, norm_type, kernel_size, stride, ceil_mode):  # type: ignore[no-untyped-def]
-        return Pool.window(
-            "lp", _entries(kernel_size, rank), _stride(stride, rank), p=norm_type
-        )
+        return Pool.window("lp", _entries(kernel_size, rank), _stride(stride, rank), p=norm_type)
 
     norm = Twin(getattr(F, name), describe, FLOATS)
 
@@ -403,6 +398,4 @@ def _all_any_rank() -> dict[str, Callable[..., Any]]:
 
 globals().update(_all_any_rank())
 
-__all__ = [
-    name for name, value in globals().items() if "pool" in name and not name.startswith("_")
-]
+__all__ = [name for name, value in globals().items() if "pool" in name and not name.startswith("_")]
