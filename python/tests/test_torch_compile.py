@@ -81,7 +81,8 @@ class Model(torch.nn.Module):
         super().__init__()
         self.layers = torch.nn.Sequential(
             torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.MaxPool2d(3, 2, 1),
-            torch.nn.Conv2d(8, 8, 3, padding=1), torch.nn.AvgPool2d(2), torch.nn.AdaptiveAvgPool2d(1),
+            torch.nn.Conv2d(8, 8, 3, padding=1), torch.nn.AvgPool2d(2),
+            torch.nn.AdaptiveAvgPool2d(1),
         )  # fmt: skip
 
     def forward(self, x):

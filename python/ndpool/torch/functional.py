@@ -314,8 +314,10 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = map(_adaptive_av
 max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
 
 
-def _any_rank(name: str, describe: Callable[..., Pool]) -> Callable[..., Any]:
-    """The function of `ndpool` that `describe` describes, on tensors."""
+def _any_rank(operator: str) -> Callable[..., Any]:
+    """The function of `ndpool` for an operator, on tensors."""
+    name = f"{operator}_pool"
+    describe = _described._descriptions[operator]
     has_indices = "nan" in inspect.signature(describe).parameters
 
     def apply(input: Tensor, args: tuple[Any, ...], options: dict[str, Any], indexed: bool) -> Any:
@@ -386,16 +388,23 @@ def _signature(describe: Callable[..., Pool], has_indices: bool) -> inspect.Sign
     )
 
 
-def _all_any_rank() -> dict[str, Callable[..., Any]]:
-    return {
-        f"{family}{reducer}_pool": _any_rank(
-            f"{family}{reducer}_pool", _described._descriptions[family + reducer]
-        )
-        for family in ("", "adaptive_", "global_")
-        for reducer in ("max", "min", "sum", "avg", "smooth_max", "lp")
-    }
-
-
-globals().update(_all_any_rank())
+max_pool = _any_rank("max")
+min_pool = _any_rank("min")
+sum_pool = _any_rank("sum")
+avg_pool = _any_rank("avg")
+smooth_max_pool = _any_rank("smooth_max")
+lp_pool = _any_rank("lp")
+adaptive_max_pool = _any_rank("adaptive_max")
+adaptive_min_pool = _any_rank("adaptive_min")
+adaptive_sum_pool = _any_rank("adaptive_sum")
+adaptive_avg_pool = _any_rank("adaptive_avg")
+adaptive_smooth_max_pool = _any_rank("adaptive_smooth_max")
+adaptive_lp_pool = _any_rank("adaptive_lp")
+global_max_pool = _any_rank("global_max")
+global_min_pool = _any_rank("global_min")
+global_sum_pool = _any_rank("global_sum")
+global_avg_pool = _any_rank("global_avg")
+global_smooth_max_pool = _any_rank("global_smooth_max")
+global_lp_pool = _any_rank("global_lp")
 
 __all__ = [name for name, value in globals().items() if "pool" in name and not name.startswith("_")]
