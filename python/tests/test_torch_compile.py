@@ -97,14 +97,19 @@ def test_an_installed_model_compiles():
         torch.testing.assert_close(compiled(x), expected)
 
 
-@pytest.mark.parametrize("name", ["forward", "forward_with_winners", "linear", "unpool"])
+@pytest.mark.parametrize(
+    "name", ["forward", "forward_with_winners", "vjp", "jvp", "linear", "unpool"]
+)
 def test_operators_are_what_torch_asks_of_them(name):
     x = torch.randn(2, 4, 6, requires_grad=True)
     largest = N._maps.text_of(N._described._descriptions["max"]((2,)))
     mean = N._maps.text_of(N._described._descriptions["avg"]((2,)))
+    smooth = N._maps.text_of(N._described._descriptions["smooth_max"]((2,)))
     arguments = {
         "forward": (x, mean),
         "forward_with_winners": (x, largest, True),
+        "vjp": (x, torch.randn(2, 4, 3, requires_grad=True), smooth),
+        "jvp": (x, torch.randn(2, 4, 6, requires_grad=True), smooth),
         "linear": (x, None, "spread", mean, [2, 4, 12], False),
         "unpool": (x, torch.arange(6).expand(2, 4, 6).contiguous(), [7]),
     }[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import doctest
 import inspect
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -387,6 +388,13 @@ def test_a_model_runs_unedited(layout):
     torch.testing.assert_close(installed_y, y, rtol=1e-6, atol=1e-6)
     for actual, expected in zip(installed_gradients, gradients):
         torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_example_runs():
+    example = pathlib.Path(__file__).parents[2] / "examples" / "torch_model.py"
+    command = [sys.executable, str(example), "--rounds", "1", "--batch", "1", "--size", "32"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.count("speed-up") == 4
 
 
 def test_installation_is_exact_and_idempotent():
