@@ -390,6 +390,34 @@ def test_a_model_runs_unedited(layout):
         torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("rank", (1, 2, 3))
+def test_every_function_works_while_installed(rank):
+    x = torch.rand(2, 3, *(8,) * rank)
+    y, indices = getattr(F, f"max_pool{rank}d")(x, 2, return_indices=True)
+    calls = {
+        "max_pool": (x, 3, 2, 1), "max_pool_with_indices": (x, 2), "avg_pool": (x, 3, 2, 1),
+        "lp_pool": (x, 2, 2), "adaptive_max_pool": (x, 3), "adaptive_avg_pool": (x, 3),
+        "adaptive_max_pool_with_indices": (x, 3), "max_unpool": (y, indices, 2),
+    }  # fmt: skip
+    for name, arguments in calls.items():
+        head, _, tail = name.partition("pool")
+        function = f"{head}pool{rank}d{tail}"
+        expected = getattr(F, function)(*arguments)
+        with ndpool.torch.install():
+            for _ in range(2):
+                torch.testing.assert_close(getattr(F, function)(*arguments), expected)
+        # Shapes that are new while it is installed.
+        larger = tuple(
+            torch.cat([a, a], 1) if isinstance(a, torch.Tensor) else a for a in arguments
+        )
+        with ndpool.torch.install():
+            actual = getattr(F, function)(*larger)
+        torch.testing.assert_close(actual, getattr(F, function)(*larger))
+    with ndpool.torch.install():
+        odd = getattr(F, f"lp_pool{rank}d")(x, 3.0, 2, ceil_mode=True)
+    torch.testing.assert_close(odd, getattr(F, f"lp_pool{rank}d")(x, 3.0, 2, ceil_mode=True))
+
+
 def test_the_example_runs():
     example = pathlib.Path(__file__).parents[2] / "examples" / "torch_model.py"
     command = [sys.executable, str(example), "--rounds", "1", "--batch", "1", "--size", "32"]

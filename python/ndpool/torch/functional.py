@@ -163,8 +163,10 @@ def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any
     def describe(sizes, output_size):  # type: ignore[no-untyped-def]
         return Pool.adaptive("max", _bins(sizes, output_size, rank))
 
-    plain = Twin(getattr(F, name), describe, FLOATS, rank)
-    indexed = Twin(getattr(F, f"{name}_with_indices"), describe, FLOATS, rank)
+    # Torch's own function without indices looks this one up, and would find its twin.
+    reference = getattr(F, f"{name}_with_indices")
+    plain = Twin(lambda *arguments: reference(*arguments)[0], describe, FLOATS, rank)
+    indexed = Twin(reference, describe, FLOATS, rank)
 
     def adaptive_max_pool(input: Tensor, output_size: Size, return_indices: bool = False) -> Pooled:
         if has_torch_function_unary(input):
@@ -208,7 +210,12 @@ def _lp_pool(
     def describe(sizes, norm_type, kernel_size, stride, ceil_mode):  # type: ignore[no-untyped-def]
         return Pool.window("lp", _entries(kernel_size, rank), _stride(stride, rank), p=norm_type)
 
-    norm = Twin(getattr(F, name), describe, FLOATS)
+    averages = getattr(F, f"avg_pool{rank}d")
+
+    def reference(x, norm_type, kernel_size, stride, ceil_mode):  # type: ignore[no-untyped-def]
+        return averages(x, kernel_size, stride, 0, ceil_mode)  # wrong as the norm would be
+
+    norm = Twin(reference, describe, FLOATS)
 
     def lp_pool(
         input: Tensor,
@@ -221,6 +228,12 @@ def _lp_pool(
             return handle_torch_function(
                 public, (input,), input, norm_type, kernel_size, stride, ceil_mode
             )
+        taps = kernel_size
+        if rank > 1:
+            entries = (kernel_size,) * rank if isinstance(kernel_size, int) else tuple(kernel_size)
+            if len(entries) != rank:  # here torch takes no single entry for all axes
+                raise ValueError(f"kernel_size has {len(entries)} entries; expected {rank}")
+            taps = math.prod(entries)
         if _is_norm(norm_type) and not ceil_mode and input.is_floating_point():
             return norm(input, norm_type, kernel_size, stride, ceil_mode)
         if norm_type == math.inf:
@@ -230,7 +243,6 @@ def _lp_pool(
         # torch's own formula: a window that overhangs is scaled up to the whole kernel.
         powers = input.pow(norm_type)
         average = avg_pool(powers, kernel_size, stride, 0, ceil_mode)
-        taps = kernel_size if rank == 1 else math.prod(_entries(kernel_size, rank))
         total = (torch.sign(average) * F.relu(torch.abs(average))).mul(taps)
         return total.pow(1.0 / norm_type)
 
