@@ -330,6 +330,24 @@ def test_subclasses_see_the_call():
     assert torch.equal(y.as_subclass(torch.Tensor), F.max_pool2d(x.as_subclass(torch.Tensor), 2))
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_models_export_with_symbolic_batches():
+    model = torch.nn.Sequential(M.MaxPool2d(2), M.AvgPool2d(2), M.AdaptiveMaxPool2d(1))
+    x = torch.randn(3, 2, 8, 8)
+    batch = torch.export.Dim("batch")
+    exported = torch.export.export(model, (x,), dynamic_shapes=({0: batch},), strict=False)
+    larger = torch.randn(5, 2, 8, 8)
+    torch.testing.assert_close(exported.module()(larger), model(larger))
+
+
+def test_lists_are_tuples():
+    x = torch.randn(1, 8, 8)
+    for _ in range(2):
+        assert torch.equal(
+            N.max_pool2d(x, [2, 3], [1, 2], [1, 1]), F.max_pool2d(x, (2, 3), (1, 2), 1)
+        )
+
+
 def test_fake_tensors_have_shapes():
     from torch._subclasses.fake_tensor import FakeTensorMode
 

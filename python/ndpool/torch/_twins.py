@@ -102,21 +102,21 @@ class Twin:
             return self.remember(x, arguments)
 
     def remember(self, x: Tensor, arguments: tuple[Any, ...]) -> Plan:
-        arguments = tuple(tuple(a) if isinstance(a, list) else a for a in arguments)
-        plan = self.make_plan(x, arguments)
+        if any(isinstance(argument, list) for argument in arguments):
+            return self.find(x, tuple(tuple(a) if isinstance(a, list) else a for a in arguments))
+        result_size = self.check(x, arguments)
+        pool = None if result_size == 0 else self.describe(self.sizes(x), *arguments)
+        if is_foreign(x):  # its sizes may be symbols
+            return Plan(pool)
+        plan = Plan(pool)
+        if pool is not None:
+            shape, strides, _, moved = _maps.layout_of(pool, x.shape, x.stride())
+            plan = Plan(pool, shape, strides if moved is None else None)
         if len(self.plans) >= self.most_plans:
             self.plans.clear()
         key = (type(arguments[0]), arguments, x.shape, x.stride(), x.dtype, x.is_cpu)
         self.plans[key] = plan
         return plan
-
-    def make_plan(self, x: Tensor, arguments: tuple[Any, ...]) -> Plan:
-        result_size = self.check(x, arguments)
-        if result_size == 0:
-            return Plan(None)
-        pool = self.describe(self.sizes(x), *arguments)
-        shape, strides, _, moved = _maps.layout_of(pool, x.shape, x.stride())
-        return Plan(pool, shape, strides if moved is None else None)
 
     def check(self, x: Tensor, arguments: tuple[Any, ...]) -> int:
         """Raises what torch raises for this call, else says how many elements the result has."""
