@@ -9,6 +9,8 @@ from test_torch_autograd import ALL, distinct, function_of
 
 import ndpool.torch
 import ndpool.torch.functional as N
+from ndpool._operators import _descriptions
+from ndpool.torch._maps import text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -102,9 +104,9 @@ def test_an_installed_model_compiles():
 )
 def test_operators_are_what_torch_asks_of_them(name):
     x = torch.randn(2, 4, 6, requires_grad=True)
-    largest = N._maps.text_of(N._described._descriptions["max"]((2,)))
-    mean = N._maps.text_of(N._described._descriptions["avg"]((2,)))
-    smooth = N._maps.text_of(N._described._descriptions["smooth_max"]((2,)))
+    largest = text_of(_descriptions["max"]((2,)))
+    mean = text_of(_descriptions["avg"]((2,)))
+    smooth = text_of(_descriptions["smooth_max"]((2,)))
     arguments = {
         "forward": (x, mean),
         "forward_with_winners": (x, largest, True),

@@ -18,6 +18,7 @@ import ndpool
 import ndpool.torch
 import ndpool.torch.functional as N
 import ndpool.torch.nn as M
+from ndpool._operators import _descriptions
 
 
 def test_ndpool_does_not_import_torch():
@@ -254,7 +255,7 @@ def test_channels_last_stays(rank, name):
 def test_results_are_written_in_place():
     x = torch.randn(2, 3, 8, 8).contiguous(memory_format=torch.channels_last)
     y = torch.empty(2, 3, 4, 4).contiguous(memory_format=torch.channels_last)
-    pool = N._described._descriptions["max"]((2, 2))
+    pool = _descriptions["max"]((2, 2))
     assert pool.forward(x, y).data_ptr() == y.data_ptr()
     assert torch.equal(y, F.max_pool2d(x, 2))
 

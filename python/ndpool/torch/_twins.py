@@ -177,3 +177,11 @@ def require_dense_cpu(x: Tensor) -> None:
     if x.layout is not torch.strided or x.is_quantized:
         layout = "quantized" if x.is_quantized else x.layout
         raise NotImplementedError(f"ndpool pools dense tensors; this one is {layout}")
+
+
+def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    """Gives a function the name under which it is found, and pickled, in `functional`."""
+    function.__module__ = "ndpool.torch.functional"
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function

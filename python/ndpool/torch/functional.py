@@ -6,7 +6,6 @@ raise the same errors. The others are those of `ndpool`, with its arguments, on 
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,9 +16,9 @@ from torch import Tensor
 from torch.nn.functional import _unpool_output_size
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
-from ndpool import _operators as _described
 from ndpool._core import Pool
-from ndpool.torch import _autograd, _maps
+from ndpool.torch import _autograd
+from ndpool.torch._any_rank import any_rank
 from ndpool.torch._operators import operators
 from ndpool.torch._twins import (
     FLOATS,
@@ -28,6 +27,7 @@ from ndpool.torch._twins import (
     is_compiling,
     is_foreign,
     is_watched,
+    named,
     require_dense_cpu,
 )
 
@@ -45,13 +45,6 @@ def _entries(value: Any, rank: int) -> tuple[int, ...]:
 
 def _stride(value: Any, rank: int) -> tuple[int, ...] | None:
     return None if value is None or value in ((), []) else _entries(value, rank)
-
-
-def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
-    """Gives a function the name under which it is found, and pickled, in this module."""
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
 
 
 def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -96,9 +89,9 @@ def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     ) -> tuple[Tensor, Tensor]:
         return public(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
-    public = _named(max_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(max_pool, name, f"The twin of `torch.nn.functional.{name}`.")
     doc = f"`{name}` with the indices of the maxima."
-    return public, _named(with_indices, f"{name}_with_indices", doc)
+    return public, named(with_indices, f"{name}_with_indices", doc)
 
 
 def _avg_pool(rank: int) -> Callable[..., Tensor]:
@@ -147,7 +140,7 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
             input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
 
-    public = _named(avg_pool1d if rank == 1 else avg_pool, name, doc)
+    public = named(avg_pool1d if rank == 1 else avg_pool, name, doc)
     return public
 
 
@@ -180,9 +173,9 @@ def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any
     ) -> tuple[Tensor, Tensor]:
         return public(input, output_size, True)
 
-    public = _named(adaptive_max_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(adaptive_max_pool, name, f"The twin of `torch.nn.functional.{name}`.")
     doc = f"`{name}` with the indices of the maxima."
-    return public, _named(with_indices, f"{name}_with_indices", doc)
+    return public, named(with_indices, f"{name}_with_indices", doc)
 
 
 def _adaptive_avg_pool(rank: int) -> Callable[..., Tensor]:
@@ -198,7 +191,7 @@ def _adaptive_avg_pool(rank: int) -> Callable[..., Tensor]:
             return handle_torch_function(public, (input,), input, output_size)
         return twin(input, output_size)
 
-    public = _named(adaptive_avg_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(adaptive_avg_pool, name, f"The twin of `torch.nn.functional.{name}`.")
     return public
 
 
@@ -246,7 +239,7 @@ def _lp_pool(
         total = (torch.sign(average) * F.relu(torch.abs(average))).mul(taps)
         return total.pow(1.0 / norm_type)
 
-    public = _named(lp_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(lp_pool, name, f"The twin of `torch.nn.functional.{name}`.")
     return public
 
 
@@ -288,7 +281,7 @@ def _max_unpool(rank: int) -> Callable[..., Tensor]:
             reference(input.detach(), indices, *arguments)  # says which index is wrong
             raise
 
-    public = _named(max_unpool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(max_unpool, name, f"The twin of `torch.nn.functional.{name}`.")
     return public
 
 
@@ -325,98 +318,23 @@ adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_max_pool(3)
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = map(_adaptive_avg_pool, (1, 2, 3))
 max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
 
-
-def _any_rank(operator: str) -> Callable[..., Any]:
-    """The function of `ndpool` for an operator, on tensors."""
-    name = f"{operator}_pool"
-    describe = _described._descriptions[operator]
-    has_indices = "nan" in inspect.signature(describe).parameters
-
-    def apply(input: Tensor, args: tuple[Any, ...], options: dict[str, Any], indexed: bool) -> Any:
-        options = _from_the_end(name, input.dim(), options)
-        if is_compiling():
-            text = _text(describe, args, options)
-            if indexed:
-                return operators.forward_with_winners(input, text, True)
-            return operators.forward(input, text)
-        require_dense_cpu(input)
-        pool = describe(*args, **options)
-        if is_foreign(input):
-            text = _maps.text_of(pool)
-            if indexed:
-                return operators.forward_with_winners(input, text, True)
-            return operators.forward(input, text)
-        if indexed:
-            return _autograd.pool_with_indices(input, pool)
-        if is_watched(input):
-            return _autograd.pool(input, pool)
-        return _maps.forward(input, pool)
-
-    def pool(input: Tensor, *args: Any, **options: Any) -> Tensor:
-        if has_torch_function_unary(input):
-            return handle_torch_function(public, (input,), input, *args, **options)
-        return apply(input, args, options, False)
-
-    def pool_or_both(
-        input: Tensor, *args: Any, return_indices: bool = False, **options: Any
-    ) -> Pooled:
-        if has_torch_function_unary(input):
-            options["return_indices"] = return_indices
-            return handle_torch_function(public, (input,), input, *args, **options)
-        return apply(input, args, options, return_indices)
-
-    doc = f"`ndpool.{name}` on a tensor, with autograd."
-    public = _named(pool_or_both if has_indices else pool, name, doc)
-    public.__signature__ = _signature(describe, has_indices)  # type: ignore[attr-defined]
-    return public
-
-
-@torch.compiler.assume_constant_result
-def _text(describe: Callable[..., Pool], args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    return _maps.text_of(describe(*args, **options))
-
-
-def _from_the_end(name: str, rank: int, options: dict[str, Any]) -> dict[str, Any]:
-    """Counts axes from the end, so that they mean the same when vmap adds one in front."""
-    axes = options.get("axes")
-    if axes is None:
-        if not name.startswith("global_"):
-            return options
-        axes = range(rank)
-    elif isinstance(axes, int):
-        axes = (axes,)
-    from_end = tuple(axis - rank if 0 <= axis < rank else axis for axis in axes)
-    return {**options, "axes": from_end}
-
-
-def _signature(describe: Callable[..., Pool], has_indices: bool) -> inspect.Signature:
-    kinds = inspect.Parameter
-    parameters = list(inspect.signature(describe).parameters.values())
-    input = kinds("input", kinds.POSITIONAL_OR_KEYWORD, annotation="Tensor")
-    indices = kinds("return_indices", kinds.KEYWORD_ONLY, default=False, annotation="bool")
-    returns = "Pooled" if has_indices else "Tensor"
-    return inspect.Signature(
-        [input, *parameters, *([indices] if has_indices else [])], return_annotation=returns
-    )
-
-
-max_pool = _any_rank("max")
-min_pool = _any_rank("min")
-sum_pool = _any_rank("sum")
-avg_pool = _any_rank("avg")
-smooth_max_pool = _any_rank("smooth_max")
-lp_pool = _any_rank("lp")
-adaptive_max_pool = _any_rank("adaptive_max")
-adaptive_min_pool = _any_rank("adaptive_min")
-adaptive_sum_pool = _any_rank("adaptive_sum")
-adaptive_avg_pool = _any_rank("adaptive_avg")
-adaptive_smooth_max_pool = _any_rank("adaptive_smooth_max")
-adaptive_lp_pool = _any_rank("adaptive_lp")
-global_max_pool = _any_rank("global_max")
-global_min_pool = _any_rank("global_min")
-global_sum_pool = _any_rank("global_sum")
-global_avg_pool = _any_rank("global_avg")
-global_smooth_max_pool = _any_rank("global_smooth_max")
-global_lp_pool = _any_rank("global_lp")
+max_pool = any_rank("max")
+min_pool = any_rank("min")
+sum_pool = any_rank("sum")
+avg_pool = any_rank("avg")
+smooth_max_pool = any_rank("smooth_max")
+lp_pool = any_rank("lp")
+adaptive_max_pool = any_rank("adaptive_max")
+adaptive_min_pool = any_rank("adaptive_min")
+adaptive_sum_pool = any_rank("adaptive_sum")
+adaptive_avg_pool = any_rank("adaptive_avg")
+adaptive_smooth_max_pool = any_rank("adaptive_smooth_max")
+adaptive_lp_pool = any_rank("adaptive_lp")
+global_max_pool = any_rank("global_max")
+global_min_pool = any_rank("global_min")
+global_sum_pool = any_rank("global_sum")
+global_avg_pool = any_rank("global_avg")
+global_smooth_max_pool = any_rank("global_smooth_max")
+global_lp_pool = any_rank("global_lp")
 
 __all__ = [name for name, value in globals().items() if "pool" in name and not name.startswith("_")]
