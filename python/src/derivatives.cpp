@@ -1,5 +1,7 @@
 #include "operands.hpp"
 
+#include <string>
+
 namespace ndpool::python {
 
 nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, nb::handle out) {
@@ -34,7 +36,54 @@ nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, 
   return dy.owner;
 }
 
+namespace {
+
+/// True for sums and averages, whose derivative is the same at every x.
+bool is_linear(const Described& described) {
+  const std::string reducer = nb::str(nb::handle(described.recipe().arguments[0])).c_str();
+  return reducer == "sum" || reducer == "avg";
+}
+
+/// The VJP where x is not needed, with its shape in place of it.
+nb::object vjp_by_shape(Described& described, nb::handle shape_object, nb::handle gy_object, nb::handle out) {
+  const ndpool::Pool& pool = described.pool();
+  if (!is_linear(described)) throw nb::type_error("x must be an array: only of sums and averages is its shape enough");
+  const Shape shape = read_extents(shape_object, "x", 1);
+  const Array gy = read_array(gy_object, "gy");
+  Array gx = given_output(out, gy.scalar, "gy");
+  const bool is_new = !gx.owner.is_valid();
+  if (is_new) {
+    pool.output_shape(shape);  // says what is wrong before memory is asked for
+    gx = new_array(shape, gy.scalar);
+  }
+
+  PlanKey key(Map::vjp_by_shape);
+  key.add(gy);
+  key.add(gx);
+  const KnownPlan* known = described.plans().find(key);
+  if (known != nullptr && known->result_shape == shape && (is_new || !overlap(gy, gx))) {
+    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
+    // Whatever reads x finds memory in its place, and uses none of it.
+    run(larger_size(gx, gy), [&](const Watch& watch) { return kernels->vjp(gx.data, gy.data, gx.data, watch); });
+    return gx.owner;
+  }
+  name_out(Argument::gx, [&] {
+    with_real(gy.scalar, [&]<class T>() {
+      static const T nothing{};
+      const View<const T> at(&nothing, shape, Shape::filled(shape.size(), 0)), gradient = gy.view<const T>();
+      const View<T> to = gx.view<T>();
+      run_released([&](const Watch& watch) { return pool.vjp(at, gradient, to, watch); });
+      auto kernels = pool.kernels<T>(shape, {to.strides(), gradient.strides(), to.strides(), gradient.strides()});
+      if (kernels != nullptr && kernels->has_derivatives()) described.plans().insert(key, {std::move(kernels), shape});
+    });
+  });
+  return gx.owner;
+}
+
+}  // namespace
+
 nb::object vjp(Described& described, nb::handle x_object, nb::handle gy_object, nb::handle out) {
+  if (PyTuple_Check(x_object.ptr())) return vjp_by_shape(described, x_object, gy_object, out);
   const ndpool::Pool& pool = described.pool();
   const Array x = read_array(x_object, "x");
   const Array gy = read_array(gy_object, "gy", &x.scalar);

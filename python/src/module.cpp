@@ -107,10 +107,17 @@ NB_MODULE(_core, module) {
             return to_tuple(self.pool().output_shape(read_extents(shape, "shape", 1)));
           },
           required("shape"), "Shape of the result for an array of `shape`.")
+      .def(
+          "tap_count",
+          [](const Described& self, nb::handle shape) {
+            return self.pool().geometry(read_extents(shape, "shape", 1)).tap_count();
+          },
+          required("shape"), "Elements of the largest window on an array of `shape`: how many tap numbers there are.")
       .def("forward", &forward, required("x"), optional("out"), optional("indices"),
            "y, written to `out` if it is given. With indices (True, or an array to write) the pair (y, indices).")
       .def("jvp", &jvp, required("x"), required("dx"), optional("out"), "dy, without y.")
-      .def("vjp", &vjp, required("x"), required("gy"), optional("out"), "gx.")
+      .def("vjp", &vjp, required("x"), required("gy"), optional("out"),
+           "gx. Of sums and averages x may be its shape, a tuple: their derivative does not depend on it.")
       .def("jvp_from_indices", &jvp_from_indices, required("indices"), required("dx"), optional("out"),
            optional("shape"), "dy of max and min, from the indices of the winners.")
       .def("vjp_from_indices", &vjp_from_indices, required("indices"), required("gy"), optional("out"),

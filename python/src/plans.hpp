@@ -12,7 +12,15 @@
 
 namespace ndpool::python {
 
-enum class Map : unsigned char { forward, forward_with_indices, jvp, vjp, jvp_from_indices, vjp_from_indices };
+enum class Map : unsigned char {
+  forward,
+  forward_with_indices,
+  jvp,
+  vjp,
+  vjp_by_shape,
+  jvp_from_indices,
+  vjp_from_indices
+};
 
 /// Everything on which the plan of a run depends, as bytes.
 class PlanKey {

@@ -130,3 +130,39 @@ def test_integers_have_no_derivatives():
 def test_short_floats_are_summed_in_float():
     ones = np.ones((64, 64), np.float16)
     assert ndpool.adaptive_avg_pool.vjp(np.ones((1, 1), np.float16), ones, (64, 64)).item() == 4096
+
+
+@pytest.mark.parametrize("dtype", oracle.FLOATS)
+@pytest.mark.parametrize("name", ["sum_pool", "avg_pool", "adaptive_avg_pool", "global_sum_pool"])
+def test_sums_need_no_more_than_the_shape(name, dtype):
+    args, options = FUNCTIONS[name]
+    f = getattr(ndpool, name)
+    x = sample(dtype=dtype)
+    gy = sample(np.shape(f(x, *args, **options)), dtype, seed=2)
+    expected = f.vjp(x, gy, *args, **options)
+    for order in ("C", "F"):
+        out = np.empty(x.shape, x.dtype, order=order)
+        for _ in range(2):  # checked, then by the known plan
+            np.testing.assert_array_equal(f.vjp(x.shape, gy, *args, **options), expected)
+            assert f.vjp(x.shape, gy, *args, out=out, **options) is out
+            np.testing.assert_array_equal(out, expected)
+
+
+def test_the_shape_is_checked():
+    gy = np.ones((2, 3))
+    for _ in range(2):
+        ndpool.sum_pool.vjp((2, 6), gy, (2,))
+        with pytest.raises(ValueError):
+            ndpool.sum_pool.vjp((2, 8), gy, (2,))
+        with pytest.raises(ValueError):
+            ndpool.sum_pool.vjp((2, 6), gy, (2,), out=np.empty((2, 7)))
+        with pytest.raises(ValueError):
+            ndpool.sum_pool.vjp((2, -6), gy, (2,))
+    with pytest.raises(TypeError, match="only of sums"):
+        ndpool.smooth_max_pool.vjp((2, 6), gy, (2,))
+
+
+def test_tap_counts():
+    pool = ndpool._core.Pool.window("max", (3, 5))
+    assert pool.tap_count((9, 9)) == 15
+    assert ndpool._core.Pool.adaptive("max", (2,)).tap_count((7,)) == 4
