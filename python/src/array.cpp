@@ -153,15 +153,18 @@ Array from_tensor(const dlpack::Tensor& tensor, bool writable, nb::object owner,
   return result;
 }
 
-/// The exchange functions of an array type, null if it has none. Types are few and live long, so they are remembered.
-const dlpack::Exchange* exchange_of(PyTypeObject* type) {
-  struct Known {
-    PyTypeObject* type;
-    const dlpack::Exchange* exchange;
-  };
-  static std::vector<Known> known;
-  for (const Known& entry : known)
-    if (entry.type == type) return entry.exchange;
+/// How the arrays of a type are read.
+struct ArrayType {
+  PyTypeObject* type;
+  const dlpack::Exchange* exchange;  ///< null if it has no exchange functions
+  bool has_lazy_signs;               ///< torch's views of negated tensors, whose memory has the other sign
+};
+
+/// Types are few and live long, so they are remembered.
+ArrayType array_type(PyTypeObject* type) {
+  static std::vector<ArrayType> known;
+  for (const ArrayType& entry : known)
+    if (entry.type == type) return entry;
   const dlpack::Exchange* exchange = nullptr;
   const nb::handle type_object(reinterpret_cast<PyObject*>(type));
   if (const nb::object capsule = nb::getattr(type_object, "__dlpack_c_exchange_api__", nb::none());
@@ -169,10 +172,19 @@ const dlpack::Exchange* exchange_of(PyTypeObject* type) {
     exchange = static_cast<const dlpack::Exchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
     if (exchange->header.version.major != 1) exchange = nullptr;
   }
-  if (exchange == nullptr && !nb::hasattr(type_object, "__dlpack__")) return nullptr;
+  const ArrayType found{type, exchange, exchange != nullptr && nb::hasattr(type_object, "is_neg")};
+  if (exchange == nullptr && !nb::hasattr(type_object, "__dlpack__")) return found;
   Py_INCREF(type);  // so that its address stays its own
-  known.push_back({type, exchange});
-  return exchange;
+  known.push_back(found);
+  return found;
+}
+
+void require_own_signs(nb::handle object, const char* name) {
+  static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
+  const nb::object answer = nb::steal(PyObject_CallMethodNoArgs(object.ptr(), is_neg));
+  if (!answer.is_valid()) throw nb::python_error();
+  if (answer.ptr() == Py_True)
+    value_error(std::string(name) + " is a negated view whose memory has the other sign; call resolve_neg() on it");
 }
 
 Array from_capsule(const nb::object& capsule, const char* name) {
@@ -205,9 +217,10 @@ bool find_array(nb::handle object, const char* name, Array& array) {
     array = from_numpy(object.ptr(), name);
     return true;
   }
-  if (const dlpack::Exchange* exchange = exchange_of(Py_TYPE(object.ptr()))) {
+  if (const ArrayType type = array_type(Py_TYPE(object.ptr())); type.exchange != nullptr) {
+    if (type.has_lazy_signs) require_own_signs(object, name);
     dlpack::Tensor tensor;
-    if (exchange->tensor_from_object(object.ptr(), &tensor) != 0) throw nb::python_error();
+    if (type.exchange->tensor_from_object(object.ptr(), &tensor) != 0) throw nb::python_error();
     array = from_tensor(tensor, true, nb::borrow(object), name);
     return true;
   }

@@ -268,3 +268,12 @@ def test_torch_elsewhere():
         ndpool.max_pool(torch.empty(4, device="meta"), (2,))
     with pytest.raises(TypeError, match="which cannot be pooled"):
         ndpool.max_pool(torch.zeros(4, dtype=torch.complex64), (2,))
+
+
+def test_negated_view_of_torch_is_refused():
+    view = torch.view_as_complex(torch.rand(4, 6, 2)).conj().imag
+    assert view.is_neg()
+    with pytest.raises(ValueError, match=r"x is a negated view.*resolve_neg\(\)"):
+        ndpool.max_pool(view, (2, 2))
+    expected = ndpool.max_pool(view.resolve_neg().numpy(), (2, 2))
+    np.testing.assert_array_equal(ndpool.max_pool(view.resolve_neg(), (2, 2)), expected)
