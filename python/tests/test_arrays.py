@@ -202,6 +202,16 @@ def test_capsules_are_released():
     assert reference() is None
 
 
+def test_jax_arrays_are_read():
+    numpy_of_jax = pytest.importorskip("jax.numpy")
+    for name in ("float32", "bfloat16", "int32", "uint8"):
+        x = numpy_of_jax.arange(48).reshape(6, 8).astype(name)
+        y = ndpool.max_pool(x, (2, 2))
+        expected = ndpool.max_pool(np.arange(48).reshape(6, 8), (2, 2))
+        assert y.dtype == oracle.dtype(name)
+        np.testing.assert_array_equal(y.astype(np.int64), expected)
+
+
 torch = pytest.importorskip("torch")
 
 
