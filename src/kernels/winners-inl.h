@@ -187,9 +187,11 @@ class RowWinners {
                   tap + (taps.first_tap + r) * weight(vertical));
   }
 
-  /// What a tap on an axis adds to the number of a winner. Those along the row are counted in these, too.
+  /// What a tap on an axis adds to the number of a winner. A window of one cell may have any dilation, which nobody
+  /// asks for.
   Index weight(const PooledAxis& axis) const {
-    return numbering_ == Numbering::taps ? axis.tap_stride : axis.window.dilation * axis.cell_stride;
+    if (numbering_ == Numbering::taps) return axis.tap_stride;
+    return axis.window.kernel == 1 ? 0 : axis.window.dilation * axis.cell_stride;
   }
 
   /// Copies a row to where the values are later: that place is free until the columns are complete.
@@ -296,8 +298,8 @@ class RowWinners {
     const Tap* taps = column_taps_ + from;
     T* to_values = values_ + to;
     Tap* to_taps = taps_ + to;
-    const Tap each = static_cast<Tap>(weight(rows_.horizontal));
-    const auto one = hn::Set(d, each), two = hn::Set(d, static_cast<Tap>(2 * each));
+    const Index each = weight(rows_.horizontal);
+    const auto one = hn::Set(d, static_cast<Tap>(each)), two = hn::Set(d, static_cast<Tap>(2 * each));
     for (Index i = 0; i < count; i += W::lanes) {
       const T* v = values + i * step;
       const Tap* t = taps + i * step;
