@@ -268,9 +268,34 @@ void copy_outputs(const From* from, Index step, Index lane_step, Index outputs, 
       to[output * lanes + lane] = static_cast<To>(from[output * step + lane * lane_step]);
 }
 
+/// True if flat indices count the cells of a plane as they lie in memory, and outputs follow one another.
+inline bool is_plain_scatter(const Rows& rows) {
+  bool plain = rows.inner.extent == 1 && rows.horizontal.stride.tangent_in == 1 && rows.horizontal.stride.out == 1 &&
+               rows.horizontal.stride.tangent_out == 1;
+  for (int v = 0; v < rows.vertical_count; ++v)
+    plain &= rows.vertical[v].stride.tangent_in == rows.vertical[v].cell_stride;
+  return plain;
+}
+
 /// Adds gradients up in the planes themselves.
 template <class T, class I>
 void vjp_by_scatter(const IndexJob& job) {
+  if constexpr (std::is_signed_v<I>)
+    if (is_plain_scatter(job.rows)) {
+      const Index plane_rows = job.rows.rows_per_plane, outputs = job.rows.horizontal.window.output;
+      RowCursor cursor(job.rows, job.first_row);
+      for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
+        if ((row - job.first_row) % plane_rows == 0)
+          zero_planes(job.rows, row, row + plane_rows, static_cast<T*>(job.like_in));
+        const Strides at = cursor.offset();
+        const I* index = static_cast<const I*>(job.indices) + at.out;
+        const T* gy = static_cast<const T*>(job.like_out) + at.tangent_out;
+        T* plane = static_cast<T*>(job.like_in) + at.tangent_in;
+        for (Index i = 0; i < outputs; ++i)
+          if (index[i] >= 0) plane[index[i]] += gy[i];
+      }
+      return;
+    }
   const NamedCells<I> named(job);
   T* gx = static_cast<T*>(job.like_in);
   const T* gy = static_cast<const T*>(job.like_out);
@@ -369,7 +394,7 @@ void vjp_by(const IndexJob& job) {
       return true;
     };
     if (MatchedPlanes<T>::may_make(rows) && vjp_by_matches<T, I>(job, copy_taps)) return;
-  } else if (rows.out_is_packed() && TapsOfFlat::can_find(rows)) {
+  } else if (!is_plain_scatter(rows) && rows.out_is_packed() && TapsOfFlat::can_find(rows)) {
     const TapsOfFlat find(rows);
     const Axis& axis = rows.horizontal.window;
     const auto find_taps = [&](const I* from, const Index* positions, Index first, Index outputs, std::uint8_t* taps) {
