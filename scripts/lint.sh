@@ -1,6 +1,6 @@
 #!/bin/sh
-# Formats every C++ and Python file in place, checks the Python ones, then runs clang-tidy over the sources that the release build compiled. The kernels are
-# left out: they are compiled once per instruction set, which only the compiler can afford.
+# Formats every C++ and Python file in place, checks the Python ones, then runs clang-tidy over the sources that the release
+# build compiled. The kernels are left out: they are compiled once per instruction set, which only the compiler can afford.
 set -eu
 cd "$(dirname "$0")/.."
 git ls-files '*.hpp' '*.cpp' '*.h' | xargs clang-format -i

@@ -68,48 +68,19 @@ def new_tensor(
     return torch.empty(shape, dtype=dtype or x.dtype, device=x.device, memory_format=memory_format)
 
 
-_channel_at_end = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
-
-
-def at_end(x: Tensor) -> Tensor:
-    """A view of a tensor that has its channels last in memory with that axis last."""
-    return x.permute(_channel_at_end[x.dim()])
-
-
-@functools.lru_cache(maxsize=4096)
-def pool_at_end(pool: Pool, rank: int) -> Pool | None:
-    """The pool of such views: ndpool wants the axis that is contiguous to be the last one.
-
-    None where that would change the result: it pools channels, or drops axes.
-    """
-    factory, arguments, options = pool.__reduce__()[1]
-    if factory == "global_" and not arguments[2]:
-        return None
-    place = {"window": 5, "adaptive": 2, "global_": 1}[factory]
-    axes = arguments[place] or range(rank - len(arguments[1]), rank)
-    axes = [axis % rank for axis in axes]
-    if 1 in axes:
-        return None
-    moved = tuple(axis - 1 if axis > 1 else axis for axis in axes)
-    return _make(factory, (*arguments[:place], moved, *arguments[place + 1 :]), options)
-
-
 class Layout(NamedTuple):
-    """How the result of a pool lies in memory, what holds the winners, and the pool of views."""
+    """How the result of a pool lies in memory, and what holds the winners."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     winners: torch.dtype
-    at_end: Pool | None
 
 
 @functools.lru_cache(maxsize=4096)
 def layout_of(pool: Pool, shape: torch.Size, strides: tuple[int, ...]) -> Layout:
     x = torch.empty_strided(shape, strides, device="meta")
-    channels_last = is_channels_last(x)
-    y = new_tensor(x, pool.output_shape(tuple(shape)), channels_last)
-    moved = pool_at_end(pool, x.dim()) if channels_last else None
-    return Layout(tuple(y.shape), y.stride(), winner_dtype(pool, tuple(shape)), moved)
+    y = new_tensor(x, pool.output_shape(tuple(shape)), is_channels_last(x))
+    return Layout(tuple(y.shape), y.stride(), winner_dtype(pool, tuple(shape)))
 
 
 def winner_dtype(pool: Pool, shape: tuple[int, ...]) -> torch.dtype:
@@ -121,43 +92,25 @@ def winner_dtype(pool: Pool, shape: tuple[int, ...]) -> torch.dtype:
 
 
 def forward(x: Tensor, pool: Pool) -> Tensor:
-    shape, strides, _, moved = layout_of(pool, x.shape, x.stride())
-    x, y = resolved(x), x.new_empty_strided(shape, strides)
-    if moved is None:
-        return pool.forward(x, y)
-    moved.forward(at_end(x), at_end(y))
-    return y
+    shape, strides, _ = layout_of(pool, x.shape, x.stride())
+    return pool.forward(resolved(x), x.new_empty_strided(shape, strides))
 
 
 def forward_with_winners(x: Tensor, pool: Pool, flat: bool) -> tuple[Tensor, Tensor]:
     """y, and what the derivative needs: flat int64 indices, or the numbers of the winning taps."""
-    shape, strides, taps, moved = layout_of(pool, x.shape, x.stride())
-    x, y = resolved(x), x.new_empty_strided(shape, strides)
+    shape, strides, taps = layout_of(pool, x.shape, x.stride())
     winners = x.new_empty_strided(shape, strides, dtype=torch.int64 if flat else taps)
-    if moved is None:
-        return pool.forward(x, y, winners)
-    moved.forward(at_end(x), at_end(y), at_end(winners))
-    return y, winners
+    return pool.forward(resolved(x), x.new_empty_strided(shape, strides), winners)
 
 
 def vjp(x: Tensor, gy: Tensor, pool: Pool) -> Tensor:
-    moved = layout_of(pool, x.shape, x.stride()).at_end
     gx = new_tensor(x, x.shape, is_channels_last(x))
-    x, gy = resolved(x), resolved(gy)
-    if moved is None:
-        return pool.vjp(x, gy, gx)
-    moved.vjp(at_end(x), at_end(gy), at_end(gx))
-    return gx
+    return pool.vjp(resolved(x), resolved(gy), gx)
 
 
 def jvp(x: Tensor, dx: Tensor, pool: Pool) -> Tensor:
-    shape, strides, _, moved = layout_of(pool, x.shape, x.stride())
-    dy = x.new_empty_strided(shape, strides)
-    x, dx = resolved(x), resolved(dx)
-    if moved is None:
-        return pool.jvp(x, dx, dy)
-    moved.jvp(at_end(x), at_end(dx), at_end(dy))
-    return dy
+    shape, strides, _ = layout_of(pool, x.shape, x.stride())
+    return pool.jvp(resolved(x), resolved(dx), x.new_empty_strided(shape, strides))
 
 
 class Linear(NamedTuple):
@@ -186,34 +139,21 @@ class Linear(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4096)
-def _linear_layout(linear: Linear) -> tuple[tuple[int, ...], tuple[int, ...], Linear | None]:
-    """Shape and strides of the result, and the same map of views with the channels at the end."""
+def _linear_layout(linear: Linear) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shape and strides of the result."""
     is_downward = linear.kind in ("pool", "gather")
     shape = linear.pool.output_shape(linear.shape) if is_downward else linear.shape
     nothing = torch.empty(0, device="meta")
-    strides = new_tensor(nothing, shape, linear.channels_last).stride()
-    moved = pool_at_end(linear.pool, len(linear.shape)) if linear.channels_last else None
-    if moved is None:
-        return shape, strides, None
-    moved_shape = tuple(linear.shape[axis] for axis in _channel_at_end[len(shape)])
-    return shape, strides, Linear(linear.kind, moved, moved_shape, False)
+    return shape, new_tensor(nothing, shape, linear.channels_last).stride()
 
 
 _transposed = {"pool": "spread", "spread": "pool", "gather": "scatter", "scatter": "gather"}
 
 
 def apply_linear(x: Tensor, winners: Tensor | None, linear: Linear) -> Tensor:
-    shape, strides, moved = _linear_layout(linear)
-    out = x.new_empty_strided(shape, strides)
-    x = resolved(x)
-    if moved is None:
-        return _write_linear(x, winners, linear, out)
-    _write_linear(at_end(x), winners if winners is None else at_end(winners), moved, at_end(out))
-    return out
-
-
-def _write_linear(x: Tensor, winners: Tensor | None, linear: Linear, out: Tensor) -> Tensor:
+    out = x.new_empty_strided(*_linear_layout(linear))
     kind, pool, shape, _ = linear
+    x = resolved(x)
     if kind == "pool":
         return pool.forward(x, out)
     if kind == "spread":
@@ -224,19 +164,14 @@ def _write_linear(x: Tensor, winners: Tensor | None, linear: Linear, out: Tensor
 
 
 @functools.lru_cache(maxsize=1024)
-def unpool_of(size: tuple[int, ...], axes: tuple[int, ...] | None = None) -> Unpool:
-    return Unpool(size, axes)
+def unpool_of(size: tuple[int, ...]) -> Unpool:
+    return Unpool(size)
 
 
 def unpool(y: Tensor, indices: Tensor, size: tuple[int, ...]) -> Tensor:
     shape = (*y.shape[: y.dim() - len(size)], *size)
     channels_last = is_channels_last(y) and y.dim() == len(size) + 2
-    out, y = new_tensor(y, shape, channels_last), resolved(y)
-    if not channels_last:
-        return unpool_of(size).forward(y, indices, out)
-    axes = tuple(range(1, len(size) + 1))
-    unpool_of(size, axes).forward(at_end(y), at_end(indices), at_end(out))
-    return out
+    return unpool_of(size).forward(resolved(y), indices, new_tensor(y, shape, channels_last))
 
 
 def resolved(x: Tensor) -> Tensor:

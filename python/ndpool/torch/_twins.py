@@ -27,14 +27,14 @@ _is_grad_enabled = torch.is_grad_enabled
 
 
 class Plan(NamedTuple):
-    """A call that torch would accept. Without a pool there is nothing to compute.
+    """A call that torch would accept, and how its result lies in memory.
 
-    Strides are those of the result where it can be written as it is, without a view.
+    Without a pool there is nothing to compute; what only an operator can serve has no layout.
     """
 
     pool: Pool | None
     shape: tuple[int, ...] = ()
-    strides: tuple[int, ...] | None = None
+    strides: tuple[int, ...] = ()
 
 
 class Twin:
@@ -68,8 +68,6 @@ class Twin:
             return self.reference(x, *arguments)
         if is_watched(x):
             return self.watched(x, pool)
-        if strides is None:
-            return _maps.forward(x, pool)
         return pool.forward(x, x.new_empty_strided(shape, strides))
 
     def with_indices(self, x: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
@@ -83,8 +81,6 @@ class Twin:
             if is_foreign(x):
                 return operators.forward_with_winners(x, _maps.text_of(pool), True)
             return _autograd.pool_with_indices(x, pool)
-        if strides is None:
-            return _maps.forward_with_winners(x, pool, True)
         indices = x.new_empty_strided(shape, strides, dtype=torch.int64)
         return pool.forward(x, x.new_empty_strided(shape, strides), indices)
 
@@ -110,8 +106,8 @@ class Twin:
             return Plan(pool)
         plan = Plan(pool)
         if pool is not None:
-            shape, strides, _, moved = _maps.layout_of(pool, x.shape, x.stride())
-            plan = Plan(pool, shape, strides if moved is None else None)
+            shape, strides, _ = _maps.layout_of(pool, x.shape, x.stride())
+            plan = Plan(pool, shape, strides)
         if len(self.plans) >= self.most_plans:
             self.plans.clear()
         key = (type(arguments[0]), arguments, x.shape, x.stride(), x.dtype, x.is_cpu)
