@@ -175,10 +175,6 @@ bool Rows::transpose(Rows& transposed) const {
 }
 
 Rows Rows::with_whole_axes_merged() const {
-  const auto is_whole = [](const Axis& axis) {
-    const Taps taps = axis.taps(0);
-    return axis.output == 1 && taps.count == axis.input && taps.length == axis.input && taps.step == 1;
-  };
   Rows merged = *this;
   while (merged.vertical_count > 0) {
     const PooledAxis& above = merged.vertical[merged.vertical_count - 1];

@@ -32,6 +32,12 @@ struct PooledAxis {
   Index cell_stride = 1;  ///< weight in a flat index
 };
 
+/// True if the axis has one window, of exactly its cells.
+inline bool is_whole(const Axis& axis) {
+  const Taps taps = axis.taps(0);
+  return axis.output == 1 && taps.count == axis.input && taps.length == axis.input && taps.step == 1;
+}
+
 /// Room for one entry per axis of the largest array; only the entries that are used are ever touched, because clearing
 /// and copying all of them would be most of the cost of a plan.
 template <class T>

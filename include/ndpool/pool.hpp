@@ -257,10 +257,8 @@ class Pool {
   template <class T>
   std::shared_ptr<const KernelPlan> kernels(const Shape& shape, const KernelPlan::ArrayStrides& strides) const {
     const Geometry resolved = geometry(shape);
-    const auto all = [&](const Shape& visible) {
-      return drops_axes() ? strides_of_all_axes(resolved, visible) : visible;
-    };
-    const Shape out = all(strides.out), tangent_out = all(strides.tangent_out);
+    const Shape out = strides_of_all_axes(resolved, strides.out),
+                tangent_out = strides_of_all_axes(resolved, strides.tangent_out);
     return kernel_plan<T>(resolved, {strides.in, out, strides.tangent_in, tangent_out});
   }
   /// The same for the maps of max and min by indices, which have the strides `out`.
@@ -268,10 +266,8 @@ class Pool {
   std::shared_ptr<const KernelPlan> kernels_for_indices(const Shape& shape,
                                                         const KernelPlan::ArrayStrides& strides) const {
     const Geometry resolved = geometry(shape);
-    const auto all = [&](const Shape& visible) {
-      return drops_axes() ? strides_of_all_axes(resolved, visible) : visible;
-    };
-    const Shape out = all(strides.out), tangent_out = all(strides.tangent_out);
+    const Shape out = strides_of_all_axes(resolved, strides.out),
+                tangent_out = strides_of_all_axes(resolved, strides.tangent_out);
     if (!uses_kernels_ || std::is_integral_v<T>) return nullptr;
     return KernelPlan::make_for_indices(kind_of<T>(), resolved, {strides.in, out, strides.tangent_in, tangent_out});
   }
@@ -349,7 +345,8 @@ class Pool {
     require(check_view(view, visible_shape(geometry), argument));
     return {view.data(), geometry.output_shape(), strides_of_all_axes(geometry, view.strides())};
   }
-  static Shape strides_of_all_axes(const Geometry& geometry, const Shape& visible) {
+  Shape strides_of_all_axes(const Geometry& geometry, const Shape& visible) const {
+    if (!drops_axes()) return visible;
     Shape strides;
     for (int a = 0, next = 0; a < geometry.rank; ++a) strides.push_back(geometry.axes[a].pooled ? 1 : visible[next++]);
     return strides;

@@ -39,7 +39,9 @@ struct NoFused {
   NoFused(const Job&, const void*) {}
   explicit operator bool() const { return false; }
   bool operator()(const RowCursor&) const { return false; }
-  Index band(const RowCursor&, Index) const { return 0; }
+  bool has_bands() const { return false; }
+  Index band_rows(const RowCursor&, Index) const { return 0; }
+  bool make_band(const RowCursor&, Index) const { return false; }
 };
 
 #if HWY_TARGET != HWY_SCALAR
@@ -98,34 +100,36 @@ class Fused {
     return make(columns, out, [](V v, Index) HWY_ATTR { return v; });
   }
 
-  /// Makes up to `most` rows of the cursor's plane together; answers how many. 0 if they need another path.
-  Index band(RowCursor cursor, Index most) {
+  bool has_bands() const { return bands_; }
+  /// Rows of the cursor's plane, up to `most`, that are made together.
+  Index band_rows(const RowCursor& cursor, Index most) const {
+    const Index left = job_.rows.vertical[0].window.output - cursor.vertical_position(0);
+    return std::min({most, left, FusedBand<D, kind>::most_rows});
+  }
+  /// False if they need another path.
+  bool make_band(RowCursor cursor, Index count) const {
     using Band = FusedBand<D, kind>;
-    if (!bands_) return 0;
     const Index first = cursor.vertical_position(0);
-    const Index count = std::min({most, Band::most_rows, job_.rows.vertical[0].window.output - first});
     const T* in = static_cast<const T*>(job_.in) + cursor.offset().in;
     T* out = static_cast<T*>(job_.out) + cursor.offset().out;
-    const auto make_band = [&](const auto& finish) {
-      return Band::make(job_.rows, first, count, in, out, finish) ? count : 0;
-    };
+    const auto finished_by = [&](const auto& finish) { return Band::make(job_.rows, first, count, in, out, finish); };
     if constexpr (kind == Combine::sum && std::is_floating_point_v<T>)
       if (job_.choice.averages) {
         if (divisor_ != T(0)) {
           const V by = hn::Set(D(), divisor_);
-          return make_band([by](V v, Index, Index) HWY_ATTR { return hn::Div(v, by); });
+          return finished_by([by](V v, Index, Index) HWY_ATTR { return hn::Div(v, by); });
         }
         // Counts along the row; of windows that have the same, any tells the count.
         T vertical[Band::most_rows], ones[Band::lanes];
         for (Index r = 0; r < count; ++r, cursor.next()) vertical[r] = vertical_divisor(cursor);
         std::fill_n(ones, Band::lanes, T(1));
-        return make_band([by_row = static_cast<const T*>(vertical),
-                          by_output = has_one_divisor_ ? static_cast<const T*>(ones) : divisor_row_,
-                          step = has_one_divisor_ ? 0 : 1](V v, Index output, Index row) HWY_ATTR {
+        return finished_by([by_row = static_cast<const T*>(vertical),
+                            by_output = has_one_divisor_ ? static_cast<const T*>(ones) : divisor_row_,
+                            step = has_one_divisor_ ? 0 : 1](V v, Index output, Index row) HWY_ATTR {
           return hn::Div(v, hn::Mul(hn::Set(D(), by_row[row]), hn::LoadU(D(), by_output + step * output)));
         });
       }
-    return make_band([](V v, Index, Index) HWY_ATTR { return v; });
+    return finished_by([](V v, Index, Index) HWY_ATTR { return v; });
   }
 
  private:
@@ -200,11 +204,16 @@ void forward_rows(const Job& job) {
     }
     return;
   }
+  Index next_band = job.first_row;
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
-    if (const Index made = fused.band(cursor, job.last_row - row); made > 0) {
-      for (Index i = 1; i < made; ++i) cursor.next();
-      row += made - 1;
-      continue;
+    if (row >= next_band && fused.has_bands()) {
+      const Index count = fused.band_rows(cursor, job.last_row - row);
+      next_band = row + count;  // rows of a band with a NaN are made one by one
+      if (fused.make_band(cursor, count)) {
+        for (Index i = 1; i < count; ++i) cursor.next();
+        row += count - 1;
+        continue;
+      }
     }
     if (fused && fused(cursor)) continue;
     Output<Reduction> output(job, cursor);

@@ -309,48 +309,13 @@ void vjp_by_scatter(const IndexJob& job) {
   }
 }
 
-/// Tap numbers of flat indices, for windows of up to four rows that are not dilated.
-class TapsOfFlat {
- public:
-  static bool can_find(const Rows& rows) {
-    if (rows.vertical_count > 1 || rows.horizontal.window.kernel > rows.horizontal.window.input) return false;
-    if (rows.vertical_count == 0) return rows.horizontal.window.dilation == 1;
-    return rows.horizontal.window.dilation == 1 && rows.vertical[0].window.dilation == 1 &&
-           rows.vertical[0].window.kernel <= 4;
-  }
-
-  explicit TapsOfFlat(const Rows& rows)
-      : width_(rows.vertical_count == 0 ? std::numeric_limits<Index>::max() / 8 : rows.horizontal.window.input),
-        kernel_(rows.horizontal.window.kernel),
-        rows_(rows.vertical_count == 0 ? 1 : rows.vertical[0].window.kernel) {}
-
-  /// Indices of neighbouring elements whose windows start at `start` and are `step` cells apart. False if one names a
-  /// cell that its window does not see.
-  HWY_NOINLINE bool operator()(const Index* indices, Index count, Index start, Index step, std::uint8_t* taps) const {
-    const Index width = width_, kernel = kernel_, end = rows_ * width_;
-    Index outside = 0;
-    NDPOOL_INDEPENDENT
-    for (Index i = 0; i < count; ++i) {
-      const Index cell = indices[i] - (start + i * step);
-      const Index row = Index{cell >= width} + Index{cell >= 2 * width} + Index{cell >= 3 * width};
-      const Index column = cell - row * width;
-      const bool is_none = indices[i] == no_index<Index>;
-      outside |= static_cast<Index>(((cell < 0) | (cell >= end) | (column >= kernel)) & !is_none);
-      taps[i] = is_none ? std::uint8_t{0xFF} : static_cast<std::uint8_t>(cell - row * (width - kernel));
-    }
-    return outside == 0;
-  }
-
- private:
-  const Index width_, kernel_, rows_;
-};
-
-/// Gradients of planes by tap numbers. `load_taps(positions, first, outputs, taps)` makes those of an output row, and
-/// answers false if they cannot be made: then the plane is scattered.
-template <class T, class I, class LoadTaps>
-bool vjp_by_matches(const IndexJob& job, const LoadTaps& load_taps) {
+/// Gradients of planes by tap numbers, cell by cell. False if another way is better.
+template <class T, class I>
+bool vjp_by_matches(const IndexJob& job) {
   const Rows& rows = job.rows;
+  if (!MatchedPlanes<T>::may_make(rows)) return false;
   const T* gy = static_cast<const T*>(job.like_out);
+  const I* taps = static_cast<const I*>(job.indices);
   const bool stream = leaves_cache(rows, sizeof(T));
   MatchedPlanes<T> planes(rows, static_cast<T*>(job.like_in), static_cast<char*>(job.scratch) + index_table_bytes(rows),
                           stream);
@@ -361,24 +326,20 @@ bool vjp_by_matches(const IndexJob& job, const LoadTaps& load_taps) {
     const Strides at = RowCursor(rows, row).offset();
     if constexpr (sizeof(I) == 1)
       if (direct) {
-        planes.make_direct(at.tangent_in, gy + at.tangent_out, static_cast<const I*>(job.indices) + at.out);
+        planes.make_direct(at.tangent_in, gy + at.tangent_out, taps + at.out);
         continue;
       }
-    bool has_taps = true;
-    planes.make(at.tangent_in, [&](const Index* positions, Index first, Index outputs, T* to_gy,
-                                   std::uint8_t* to_taps) {
-      const T* from = gy + at.tangent_out + first * along.tangent_out;
-      Index offset = at.out + first * along.out;
-      for (int v = 0; v < rows.vertical_count; ++v) {
-        from += positions[v] * rows.vertical[v].stride.tangent_out;
-        offset += positions[v] * rows.vertical[v].stride.out;
-      }
-      copy_outputs(from, along.tangent_out, behind.tangent_out, outputs, rows.inner.extent, to_gy);
-      has_taps = load_taps(static_cast<const I*>(job.indices) + offset, positions, first, outputs, to_taps) && has_taps;
-    });
-    if (!has_taps)
-      vjp_by_scatter<T, I>({rows, job.use, job.index_kind, job.indices, job.like_in, job.like_out, row,
-                            row + rows.rows_per_plane, job.scratch});
+    planes.make(at.tangent_in,
+                [&](const Index* positions, Index first, Index outputs, T* to_gy, std::uint8_t* to_taps) {
+                  const T* from = gy + at.tangent_out + first * along.tangent_out;
+                  const I* from_taps = taps + at.out + first * along.out;
+                  for (int v = 0; v < rows.vertical_count; ++v) {
+                    from += positions[v] * rows.vertical[v].stride.tangent_out;
+                    from_taps += positions[v] * rows.vertical[v].stride.out;
+                  }
+                  copy_outputs(from, along.tangent_out, behind.tangent_out, outputs, rows.inner.extent, to_gy);
+                  copy_outputs(from_taps, along.out, behind.out, outputs, rows.inner.extent, to_taps);
+                });
   }
   if (stream) hwy::FlushStream();
   return true;
@@ -386,29 +347,8 @@ bool vjp_by_matches(const IndexJob& job, const LoadTaps& load_taps) {
 
 template <class T, class I>
 void vjp_by(const IndexJob& job) {
-  const Rows& rows = job.rows;
-  const Strides along = rows.horizontal.stride, behind = rows.inner.stride;
-  if constexpr (std::is_unsigned_v<I>) {
-    const auto copy_taps = [&](const I* from, const Index*, Index, Index outputs, std::uint8_t* taps) {
-      copy_outputs(from, along.out, behind.out, outputs, rows.inner.extent, taps);
-      return true;
-    };
-    if (MatchedPlanes<T>::may_make(rows) && vjp_by_matches<T, I>(job, copy_taps)) return;
-  } else if (!is_plain_scatter(rows) && rows.out_is_packed() && TapsOfFlat::can_find(rows)) {
-    const TapsOfFlat find(rows);
-    const Axis& axis = rows.horizontal.window;
-    const auto find_taps = [&](const I* from, const Index* positions, Index first, Index outputs, std::uint8_t* taps) {
-      Index start = axis.start(first);
-      if (rows.vertical_count > 0) start += rows.vertical[0].window.start(positions[0]) * axis.input;
-      const Index lanes = rows.inner.extent;
-      if (lanes == 1) return find(from, outputs, start, axis.stride, taps);
-      bool all = true;
-      for (Index output = 0; output < outputs; ++output)
-        all &= find(from + output * lanes, lanes, start + output * axis.stride, 0, taps + output * lanes);
-      return all;
-    };
-    if (MatchedPlanes<T>::may_make(rows) && vjp_by_matches<T, I>(job, find_taps)) return;
-  }
+  if constexpr (std::is_unsigned_v<I>)
+    if (vjp_by_matches<T, I>(job)) return;
   vjp_by_scatter<T, I>(job);
 }
 

@@ -58,10 +58,6 @@ class WholePlanes {
  private:
   static constexpr bool watches = kind != Combine::sum;
 
-  static bool is_whole(const Axis& axis) {
-    return axis.output == 1 && axis.taps(0).count == axis.input && axis.taps(0).length == axis.input;
-  }
-
   template <int H, int W>
   HWY_NOINLINE bool make(Index plane) const {
     const D d;

@@ -162,7 +162,12 @@ class RowWinners {
     real_taps_ = column_taps_ + before;
     waiting_ = 0;
     is_first_ = true;
-    across_taps(cursor, 0, in_ + cursor.offset().in, 0);
+    for_each_row(cursor, 0, in_ + cursor.offset().in, 0, [this](const T* row, Index number) {
+      row += first_column_ * rows_.horizontal.stride.in;
+      waiting_rows_[waiting_] = in_is_packed_ ? row : gather(row);
+      waiting_taps_[waiting_++] = static_cast<Tap>(number);
+      if (waiting_ == most_rows || !in_is_packed_) sweep();
+    });
     if (waiting_ > 0) sweep();
   }
 
@@ -171,20 +176,16 @@ class RowWinners {
     std::fill_n(column_taps_ + begin, count, W::no_tap);
   }
 
-  /// Visits the input rows in row-major order of the vertical taps.
-  void across_taps(const RowCursor& cursor, int axis, const T* base, Index tap) {
-    if (axis == rows_.vertical_count) {
-      base += first_column_ * rows_.horizontal.stride.in;
-      waiting_rows_[waiting_] = in_is_packed_ ? base : gather(base);
-      waiting_taps_[waiting_++] = static_cast<Tap>(tap);
-      if (waiting_ == most_rows || !in_is_packed_) sweep();
-      return;
-    }
+  /// Calls use(row, number) for the input rows of an output row, in row-major order of the vertical taps; `number` is
+  /// what they add to that of a winner.
+  template <class Use>
+  void for_each_row(const RowCursor& cursor, int axis, const T* base, Index number, const Use& use) {
+    if (axis == rows_.vertical_count) return use(base, number);
     const PooledAxis& vertical = rows_.vertical[axis];
     const Taps taps = vertical.window.taps(cursor.vertical_position(axis));
     for (Index r = 0; r < taps.count; ++r)
-      across_taps(cursor, axis + 1, base + (taps.first + r * taps.step) * vertical.stride.in,
-                  tap + (taps.first_tap + r) * weight(vertical));
+      for_each_row(cursor, axis + 1, base + (taps.first + r * taps.step) * vertical.stride.in,
+                   number + (taps.first_tap + r) * weight(vertical), use);
   }
 
   /// What a tap on an axis adds to the number of a winner. A window of one cell may have any dilation, which nobody
@@ -371,7 +372,14 @@ class RowWinners {
       const Range full{std::max(inside.begin, begin), std::min(inside.end, end)};
       if (full.end - full.begin < W::lanes) return false;
       SeenRows seen;
-      if (!add_seen_rows(cursor, 0, in_ + cursor.offset().in, 0, seen)) return false;
+      for_each_row(cursor, 0, in_ + cursor.offset().in, 0, [&seen](const T* row, Index number) {
+        if (seen.count < SeenRows::most) {
+          seen.row[seen.count] = row;
+          seen.number[seen.count] = static_cast<Tap>(number);
+        }
+        ++seen.count;
+      });
+      if (seen.count > SeenRows::most) return false;
       if (axis_.kernel == 2) {
         if (!(axis_.stride == 1 ? whole_windows<2, 1>(seen, begin, full) : whole_windows<2, 2>(seen, begin, full)))
           return false;
@@ -399,22 +407,6 @@ class RowWinners {
     Tap number[most];
     int count = 0;
   };
-
-  bool add_seen_rows(const RowCursor& cursor, int axis, const T* base, Index number, SeenRows& seen) {
-    if (axis == rows_.vertical_count) {
-      if (seen.count == SeenRows::most) return false;
-      seen.row[seen.count] = base;
-      seen.number[seen.count++] = static_cast<Tap>(number);
-      return true;
-    }
-    const PooledAxis& vertical = rows_.vertical[axis];
-    const Taps taps = vertical.window.taps(cursor.vertical_position(axis));
-    for (Index r = 0; r < taps.count; ++r)
-      if (!add_seen_rows(cursor, axis + 1, base + (taps.first + r * taps.step) * vertical.stride.in,
-                         number + (taps.first_tap + r) * weight(vertical), seen))
-        return false;
-    return true;
-  }
 
   /// The best of some taps that come in row-major order, and a sum that tells whether one of them was a NaN. Infinities
   /// of both signs add up to one as well; that only costs time.
