@@ -8,16 +8,8 @@
 #include <ndpool/geometry.hpp>
 #include <ndpool/kernels.hpp>
 #include <ndpool/reducer.hpp>
-#include <ndpool/spec/average.hpp>
-#include <ndpool/spec/indices.hpp>
-#include <ndpool/spec/lp.hpp>
-#include <ndpool/spec/maps.hpp>
-#include <ndpool/spec/max.hpp>
-#include <ndpool/spec/min.hpp>
-#include <ndpool/spec/smooth_max.hpp>
-#include <ndpool/spec/sum.hpp>
+#include <ndpool/spec/run.hpp>
 #include <ndpool/spec/unpool.hpp>
-#include <ndpool/spec/watched.hpp>
 
 #include <limits>
 #include <variant>
@@ -146,9 +138,7 @@ class Pool {
       spec::check_forward(geometry, reducer, x, all_y);
       if (const auto plan = kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_y.strides()}))
         return plan->forward(x.data(), y.data(), watch);
-      return run_spec(geometry, reducer, watch, 1, [&](const auto& watched) {
-        spec::core::forward(geometry, watched, x, all_y, [](const auto&, const auto&) {});
-      });
+      return spec::run_forward<std::remove_const_t<X>>(geometry, reducer, x, all_y, watch);
     });
   }
 
@@ -171,8 +161,7 @@ class Pool {
             kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_indices.strides()});
         if (plan != nullptr && plan->has_winners())
           return plan->forward_with_indices(x.data(), y.data(), indices.data(), index_kind<I>(), watch);
-        return run_spec(geometry, reducer, watch, 1,
-                        [&](const auto& watched) { spec::forward(geometry, watched, x, all_y, all_indices); });
+        return spec::run_forward<Scalar>(geometry, reducer, x, all_y, all_indices, watch);
       } else {
         raise({Code::no_indices, Argument::indices, -1, {}});
       }
@@ -193,8 +182,8 @@ class Pool {
       if (!plan->check_indices(indices.data(), index_kind<I>())) spec::check_indices(resolved, all_indices);
       return plan->jvp_from_indices(indices.data(), index_kind<I>(), dx.data(), dy.data(), watch);
     }
-    return spec::watched(watch, spec::index_steps(resolved),
-                         [&](auto tick) { spec::jvp_from_indices(resolved, all_indices, dx, all_dy, tick); });
+    return spec::run_jvp_from_indices<std::remove_const_t<I>, std::remove_const_t<DX>>(resolved, all_indices, dx,
+                                                                                       all_dy, watch);
   }
 
   /// gx = the gradients of all outputs that each cell has won by `indices`, flat or compact. For max and min: their VJP
@@ -211,8 +200,8 @@ class Pool {
       if (!plan->check_indices(indices.data(), index_kind<I>())) spec::check_indices(resolved, all_indices);
       return plan->vjp_from_indices(indices.data(), index_kind<I>(), gy.data(), gx.data(), watch);
     }
-    return spec::watched(watch, spec::index_steps(resolved),
-                         [&](auto tick) { spec::vjp_from_indices(resolved, all_indices, all_gy, gx, tick); });
+    return spec::run_vjp_from_indices<std::remove_const_t<I>, std::remove_const_t<GY>>(resolved, all_indices, all_gy,
+                                                                                       gx, watch);
   }
 
   /// dy = (derivative of R at x) dx.
@@ -225,8 +214,7 @@ class Pool {
         const auto plan =
             kernel_plan<X, DX, DY>(geometry, {x.strides(), all_dy.strides(), dx.strides(), all_dy.strides()});
         if (plan != nullptr && plan->has_derivatives()) return plan->jvp(x.data(), dx.data(), dy.data(), watch);
-        return run_spec(geometry, reducer, watch, 2,
-                        [&](const auto& watched) { spec::core::jvp(geometry, watched, x, dx, all_dy); });
+        return spec::run_jvp<std::remove_const_t<X>, std::remove_const_t<DX>>(geometry, reducer, x, dx, all_dy, watch);
       } else {
         raise({Code::no_derivative, Argument::x, -1, {}});
       }
@@ -243,8 +231,7 @@ class Pool {
         const auto plan =
             kernel_plan<X, GY, GX>(geometry, {x.strides(), all_gy.strides(), gx.strides(), all_gy.strides()});
         if (plan != nullptr && plan->has_derivatives()) return plan->vjp(x.data(), gy.data(), gx.data(), watch);
-        return run_spec(geometry, reducer, watch, 2,
-                        [&](const auto& watched) { spec::vjp(geometry, watched, x, all_gy, gx, watched.tick); });
+        return spec::run_vjp<std::remove_const_t<X>, std::remove_const_t<GY>>(geometry, reducer, x, all_gy, gx, watch);
       } else {
         raise({Code::no_derivative, Argument::x, -1, {}});
       }
@@ -287,17 +274,6 @@ class Pool {
         },
         reduction_);
     return finished;
-  }
-
-  /// Calls `f` with a reducer that can be watched, which sees each tap `passes` times.
-  template <class Reducer, class F>
-  static bool run_spec(const Geometry& geometry, const Reducer& reducer, const Watch& watch, int passes, F f) {
-    const double taps =
-        static_cast<double>(element_count(geometry.output_shape())) * static_cast<double>(geometry.tap_count());
-    return spec::watched(watch, passes * taps + static_cast<double>(element_count(geometry.input_shape())),
-                         [&](auto tick) {
-                           f(spec::Watched<Reducer, decltype(tick)>{reducer, tick});
-                         });
   }
 
   /// A plan if there are kernels for the scalar X, which all arrays must have.

@@ -1,0 +1,134 @@
+// The maps of the spec as pools run them: watched, on arrays that have been checked. They are long to compile, so the
+// library brings them compiled for its own reducers and scalars.
+#pragma once
+
+#include <ndpool/spec/average.hpp>
+#include <ndpool/spec/indices.hpp>
+#include <ndpool/spec/lp.hpp>
+#include <ndpool/spec/maps.hpp>
+#include <ndpool/spec/max.hpp>
+#include <ndpool/spec/min.hpp>
+#include <ndpool/spec/smooth_max.hpp>
+#include <ndpool/spec/sum.hpp>
+#include <ndpool/spec/watched.hpp>
+
+namespace ndpool::spec {
+
+/// Calls `f` with a reducer that can be watched, which sees each tap `passes` times. False if the watch stopped it.
+template <class Reducer, class F>
+bool run_watched(const Geometry& geometry, const Reducer& reducer, const Watch& watch, int passes, F f) {
+  const double taps =
+      static_cast<double>(element_count(geometry.output_shape())) * static_cast<double>(geometry.tap_count());
+  return watched(watch, passes * taps + static_cast<double>(element_count(geometry.input_shape())), [&](auto tick) {
+    f(Watched<Reducer, decltype(tick)>{reducer, tick});
+  });
+}
+
+template <class X, class Reducer, class Y>
+bool run_forward(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<Y>& y,
+                 const Watch& watch) {
+  return run_watched(geometry, reducer, watch, 1, [&](const auto& watched) {
+    core::forward(geometry, watched, x, y, [](const auto&, const auto&) {});
+  });
+}
+
+template <class X, class Reducer, class Y, class I>
+bool run_forward(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<Y>& y,
+                 const View<I>& indices, const Watch& watch) {
+  return run_watched(geometry, reducer, watch, 1,
+                     [&](const auto& watched) { forward(geometry, watched, x, y, indices); });
+}
+
+template <class X, class DX, class Reducer, class DY>
+bool run_jvp(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<const DX>& dx,
+             const View<DY>& dy, const Watch& watch) {
+  return run_watched(geometry, reducer, watch, 2,
+                     [&](const auto& watched) { core::jvp(geometry, watched, x, dx, dy); });
+}
+
+template <class X, class GY, class Reducer, class GX>
+bool run_vjp(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<const GY>& gy,
+             const View<GX>& gx, const Watch& watch) {
+  return run_watched(geometry, reducer, watch, 2,
+                     [&](const auto& watched) { vjp(geometry, watched, x, gy, gx, watched.tick); });
+}
+
+template <class I, class DX, class DY>
+bool run_jvp_from_indices(const Geometry& geometry, const View<const I>& indices, const View<const DX>& dx,
+                          const View<DY>& dy, const Watch& watch) {
+  return watched(watch, index_steps(geometry), [&](auto tick) { jvp_from_indices(geometry, indices, dx, dy, tick); });
+}
+
+template <class I, class GY, class GX>
+bool run_vjp_from_indices(const Geometry& geometry, const View<const I>& indices, const View<const GY>& gy,
+                          const View<GX>& gx, const Watch& watch) {
+  return watched(watch, index_steps(geometry), [&](auto tick) { vjp_from_indices(geometry, indices, gy, gx, tick); });
+}
+
+// What the library brings, as `PREFIX template ...;`. src/spec_floats.cpp and src/spec_integers.cpp compile it,
+// everyone else is told that it is there.
+#define NDPOOL_COMPILED_VALUE(PREFIX, R, T)                                                                        \
+  PREFIX template bool run_forward<T, R<T>, T>(const Geometry&, const R<T>&, const View<const T>&, const View<T>&, \
+                                               const Watch&);
+#define NDPOOL_COMPILED_DERIVATIVES(PREFIX, R, T)                                                  \
+  PREFIX template bool run_jvp<T, T, R<T>, T>(const Geometry&, const R<T>&, const View<const T>&,  \
+                                              const View<const T>&, const View<T>&, const Watch&); \
+  PREFIX template bool run_vjp<T, T, R<T>, T>(const Geometry&, const R<T>&, const View<const T>&,  \
+                                              const View<const T>&, const View<T>&, const Watch&);
+#define NDPOOL_COMPILED_WINNERS(PREFIX, R, T, I)                                                                      \
+  PREFIX template bool run_forward<T, R<T>, T, I>(const Geometry&, const R<T>&, const View<const T>&, const View<T>&, \
+                                                  const View<I>&, const Watch&);
+#define NDPOOL_COMPILED_BY_INDICES(PREFIX, T, I)                                                                  \
+  PREFIX template bool run_jvp_from_indices<I, T, T>(const Geometry&, const View<const I>&, const View<const T>&, \
+                                                     const View<T>&, const Watch&);                               \
+  PREFIX template bool run_vjp_from_indices<I, T, T>(const Geometry&, const View<const I>&, const View<const T>&, \
+                                                     const View<T>&, const Watch&);
+#define NDPOOL_COMPILED_EXTREME(PREFIX, R, T)          \
+  NDPOOL_COMPILED_VALUE(PREFIX, R, T)                  \
+  NDPOOL_COMPILED_WINNERS(PREFIX, R, T, Index)         \
+  NDPOOL_COMPILED_WINNERS(PREFIX, R, T, std::uint8_t)  \
+  NDPOOL_COMPILED_WINNERS(PREFIX, R, T, std::uint16_t) \
+  NDPOOL_COMPILED_WINNERS(PREFIX, R, T, std::uint32_t)
+/// For integers, which have values and winners.
+#define NDPOOL_COMPILED_INTEGER(PREFIX, T) \
+  NDPOOL_COMPILED_EXTREME(PREFIX, Max, T)  \
+  NDPOOL_COMPILED_EXTREME(PREFIX, Min, T)  \
+  NDPOOL_COMPILED_VALUE(PREFIX, Sum, T)    \
+  NDPOOL_COMPILED_VALUE(PREFIX, Average, T)
+/// For floats, which have everything.
+#define NDPOOL_COMPILED_FLOAT(PREFIX, T)                   \
+  NDPOOL_COMPILED_INTEGER(PREFIX, T)                       \
+  NDPOOL_COMPILED_VALUE(PREFIX, SmoothMax, T)              \
+  NDPOOL_COMPILED_VALUE(PREFIX, Lp, T)                     \
+  NDPOOL_COMPILED_VALUE(PREFIX, LargestMagnitude, T)       \
+  NDPOOL_COMPILED_DERIVATIVES(PREFIX, Max, T)              \
+  NDPOOL_COMPILED_DERIVATIVES(PREFIX, Min, T)              \
+  NDPOOL_COMPILED_DERIVATIVES(PREFIX, Sum, T)              \
+  NDPOOL_COMPILED_DERIVATIVES(PREFIX, Average, T)          \
+  NDPOOL_COMPILED_DERIVATIVES(PREFIX, SmoothMax, T)        \
+  NDPOOL_COMPILED_DERIVATIVES(PREFIX, Lp, T)               \
+  NDPOOL_COMPILED_DERIVATIVES(PREFIX, LargestMagnitude, T) \
+  NDPOOL_COMPILED_BY_INDICES(PREFIX, T, Index)             \
+  NDPOOL_COMPILED_BY_INDICES(PREFIX, T, std::uint8_t)      \
+  NDPOOL_COMPILED_BY_INDICES(PREFIX, T, std::uint16_t)     \
+  NDPOOL_COMPILED_BY_INDICES(PREFIX, T, std::uint32_t)
+#define NDPOOL_COMPILED_FLOATS(PREFIX)  \
+  NDPOOL_COMPILED_FLOAT(PREFIX, float)  \
+  NDPOOL_COMPILED_FLOAT(PREFIX, double) \
+  NDPOOL_COMPILED_FLOAT(PREFIX, f16)    \
+  NDPOOL_COMPILED_FLOAT(PREFIX, bf16)
+#define NDPOOL_COMPILED_INTEGERS(PREFIX)         \
+  NDPOOL_COMPILED_INTEGER(PREFIX, std::int8_t)   \
+  NDPOOL_COMPILED_INTEGER(PREFIX, std::uint8_t)  \
+  NDPOOL_COMPILED_INTEGER(PREFIX, std::int16_t)  \
+  NDPOOL_COMPILED_INTEGER(PREFIX, std::uint16_t) \
+  NDPOOL_COMPILED_INTEGER(PREFIX, std::int32_t)  \
+  NDPOOL_COMPILED_INTEGER(PREFIX, std::uint32_t) \
+  NDPOOL_COMPILED_INTEGER(PREFIX, std::int64_t)  \
+  NDPOOL_COMPILED_INTEGER(PREFIX, std::uint64_t) \
+  NDPOOL_COMPILED_INTEGER(PREFIX, bool)
+
+NDPOOL_COMPILED_FLOATS(extern)
+NDPOOL_COMPILED_INTEGERS(extern)
+
+}  // namespace ndpool::spec
