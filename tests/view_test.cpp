@@ -95,7 +95,7 @@ const char* const problems[] = {
     "max shape=2,5,6 kernel=2,3 stride=1,2 padding=1:0,1:1",
     "min shape=2,5,6 kernel=2,2 dilation=3,2 axes=2,0 padding=1,1",
     "sum shape=2,5,6 kernel=3,2 stride=2,1 ceil",
-    "avg shape=2,5,6 kernel=3 stride=2 padding=same_upper axes=1 exclude_pad",
+    "avg shape=2,5,6 kernel=3 stride=2 padding=same axes=1 exclude_pad",
     "smooth-max shape=2,5,6 kernel=2,2 padding=1,1 beta=0.5",
     "lp shape=2,5,6 kernel=2,2,2 p=3",
     "adaptive-max shape=2,5,6 output_size=3,4 ties=split",

@@ -7,6 +7,7 @@
 
 #include <ndpool/geometry.hpp>
 #include <ndpool/kernels.hpp>
+#include <ndpool/part.hpp>
 #include <ndpool/reducer.hpp>
 #include <ndpool/spec/run.hpp>
 #include <ndpool/spec/unpool.hpp>
@@ -109,7 +110,7 @@ class Plan;
 /// inputs. All take a `watch` and answer false if it stopped them.
 class Pool {
  public:
-  using Description = std::variant<Window, Adaptive, Global>;
+  using Description = std::variant<Window, Adaptive, Global, std::shared_ptr<const Geometry>>;
   using Reduction = std::variant<reduction::Max, reduction::Min, reduction::Sum, reduction::Average,
                                  reduction::SmoothMax, reduction::Lp>;
 
@@ -117,11 +118,25 @@ class Pool {
 
   /// The window, resolved for an array of `shape`; it answers every question about taps.
   Geometry geometry(const Shape& shape) const {
-    return std::visit([&](const auto& description) { return spec::make_geometry(description, shape); }, description_);
+    return std::visit(
+        [&]<class D>(const D& description) {
+          if constexpr (std::same_as<D, std::shared_ptr<const Geometry>>)
+            return spec::make_geometry(*description, shape);
+          else
+            return spec::make_geometry(description, shape);
+        },
+        description_);
   }
 
   /// Shape of the result for an input of `shape`. Throws if the window does not fit.
   Shape output_shape(const Shape& shape) const { return visible_shape(geometry(shape)); }
+
+  /// The reducer of this pool over a geometry, such as a part of its own (part.hpp). Drops no axes.
+  Pool over(const Geometry& geometry) const {
+    Pool pool = *this;
+    pool.description_ = std::make_shared<const Geometry>(geometry);
+    return pool;
+  }
 
   /// This pool without compiled kernels: every map by the spec. What kernels are compared with.
   Pool by_spec() const {

@@ -255,7 +255,6 @@ nb::object convert(const nb::object& numbers, Scalar to, const char* name) {
 }  // namespace
 
 const char* dtype_name(Scalar scalar) { return rows[static_cast<int>(scalar)].name; }
-int item_size(Scalar scalar) { return rows[static_cast<int>(scalar)].size; }
 
 Shape Array::element_strides() const {
   if (strides == nullptr) return packed_strides(shape());

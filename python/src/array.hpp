@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <ndpool/dtype.hpp>
 #include <ndpool/ndpool.hpp>
 
 #include <cstdint>
@@ -10,34 +11,10 @@ namespace ndpool::python {
 
 namespace nb = nanobind;
 
-/// Every scalar an array can have: those with kernels first, in the order of ScalarKind.
-#define NDPOOL_PYTHON_SCALARS(ROW) \
-  NDPOOL_SCALARS(ROW)              \
-  ROW(u32, std::uint32_t)          \
-  ROW(u64, std::uint64_t)          \
-  ROW(boolean, bool)
-
-enum class Scalar : unsigned char {
-#define NDPOOL_ROW(name, type) name,
-  NDPOOL_PYTHON_SCALARS(NDPOOL_ROW)
-#undef NDPOOL_ROW
-};
-
-/// Calls `f.operator()<T>()` with the type of a scalar.
-template <class F>
-decltype(auto) with_scalar(Scalar scalar, F f) {
-  switch (scalar) {
-#define NDPOOL_ROW(name, type) \
-  case Scalar::name: return f.template operator()<type>();
-    NDPOOL_PYTHON_SCALARS(NDPOOL_ROW)
-#undef NDPOOL_ROW
-  }
-  __builtin_unreachable();
-}
+using Scalar = Dtype;
 
 /// NumPy's name of a scalar.
 const char* dtype_name(Scalar scalar);
-int item_size(Scalar scalar);
 
 /// An array that somebody else holds: `owner` keeps alive what the pointers point to.
 struct Array {

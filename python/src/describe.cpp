@@ -1,5 +1,7 @@
 #include "describe.hpp"
 
+#include <ndpool/words.hpp>
+
 #include <bit>
 #include <string_view>
 #include <unordered_map>
@@ -77,12 +79,6 @@ class Key {
   Index values_[capacity];
 };
 
-template <class Enum>
-struct Word {
-  std::string_view text;
-  Enum value;
-};
-
 /// One of a few words.
 template <class Enum, std::size_t Count>
 Enum read_word(nb::handle object, const char* name, const Word<Enum> (&words)[Count]) {
@@ -107,16 +103,6 @@ nb::str word_of(Enum value, const Word<Enum> (&words)[Count]) {
   __builtin_unreachable();
 }
 
-constexpr Word<Ties> ties_words[] = {{"first", Ties::first}, {"all", Ties::all}, {"split", Ties::split}};
-constexpr Word<Nan> nan_words[] = {{"propagate", Nan::propagate}, {"ignore", Nan::ignore}};
-constexpr Word<Empty> empty_words[] = {{"error", Empty::error}, {"identity", Empty::identity}};
-constexpr Word<Rounding> rounding_words[] = {{"half_even", Rounding::half_even},
-                                             {"toward_zero", Rounding::toward_zero},
-                                             {"floor", Rounding::floor},
-                                             {"half_away", Rounding::half_away}};
-constexpr Word<PadMode> pad_mode_words[] = {{"zero", PadMode::zero}, {"ignore", PadMode::ignore}};
-constexpr Word<PaddingRule> padding_words[] = {
-    {"valid", PaddingRule::given}, {"same", PaddingRule::same_upper}, {"same_lower", PaddingRule::same_lower}};
 enum class Reducer : unsigned char { max, min, sum, avg, smooth_max, lp };
 constexpr Word<Reducer> reducer_words[] = {{"max", Reducer::max},
                                            {"min", Reducer::min},

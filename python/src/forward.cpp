@@ -35,7 +35,7 @@ nb::object forward(Described& described, nb::handle x_object, nb::handle out, nb
     return result;
   }
   name_out(Argument::y, [&] {
-    with_scalar(x.scalar, [&]<class T>() {
+    with_dtype(x.scalar, [&]<class T>() {
       const View<const T> from = x.view<const T>();
       const View<T> to = y.view<T>();
       if (with_indices)

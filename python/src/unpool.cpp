@@ -15,7 +15,7 @@ nb::object place(const Unpool& unpool, nb::handle values_object, nb::handle indi
   Array cells = given_output(out, values.scalar, name);
   if (!cells.owner.is_valid()) cells = new_array(unpool.output_shape(values.shape()), values.scalar);
   name_out(result, [&] {
-    with_scalar(values.scalar, [&]<class T>() {
+    with_dtype(values.scalar, [&]<class T>() {
       const View<const T> from = values.view<const T>();
       const View<T> to = cells.view<T>();
       const View<const Index> at = indices.view<const Index>();

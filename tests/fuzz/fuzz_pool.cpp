@@ -60,7 +60,7 @@ std::string line_from(Bytes& bytes) {
     if (bytes.sometimes(2))
       line += " padding=" + list(pooled, [&] { return up_to(7)() + ":" + up_to(7)(); });
     else if (bytes.sometimes(3))
-      line += " padding=" + bytes.one_of({"same_upper", "same_lower", "valid"});
+      line += " padding=" + bytes.one_of({"same", "same_lower", "valid"});
     if (bytes.sometimes(3)) line += " ceil";
   } else if (kind == "adaptive-") {
     line += " output_size=" + list(pooled, up_to(40));

@@ -48,7 +48,7 @@ std::string window_words(Generator& make, const std::vector<Index>& lengths) {
   if (!make.sometimes(4)) words += " stride=" + number(1, 4);
   if (make.sometimes(3)) words += " dilation=" + number(1, 3);
   if (make.sometimes(6))
-    words += " padding=" + make.one_of({"same_upper", "same_lower", "valid"});
+    words += " padding=" + make.one_of({"same", "same_lower", "valid"});
   else if (make.sometimes(2))
     words += " padding=" + list(lengths.size(), [&](std::size_t) {
                return std::to_string(make.between(0, 3)) + ":" + std::to_string(make.between(0, 3));
@@ -158,13 +158,13 @@ std::string layer_words(Generator& make, std::size_t count) {
   if (make.sometimes(12)) {  // wide windows, mostly one of them as in spatial pyramids
     words = " kernel=" + list(count, [&](std::size_t) { return make.one_of({"1", "3", "7", "13", "31"}); });
     words += " stride=" + number([&] { return make.sometimes(4) ? 2 : 1; });
-    return words + " padding=" + make.one_of({"same_upper", "same_lower"});
+    return words + " padding=" + make.one_of({"same", "same_lower"});
   }
   words = " kernel=" + number([&] { return make.between(1, 5); });
   if (!make.sometimes(3)) words += " stride=" + number([&] { return make.sometimes(10) ? 5 : make.between(1, 3); });
   if (make.sometimes(5)) words += " dilation=" + number([&] { return make.between(1, 3); });
   if (make.sometimes(6))
-    words += " padding=" + make.one_of({"same_upper", "same_lower", "valid"});
+    words += " padding=" + make.one_of({"same", "same_lower", "valid"});
   else if (make.sometimes(2))
     words += " padding=" + list(count, [&](std::size_t) {
                return std::to_string(make.between(0, 3)) + ":" + std::to_string(make.between(0, 3));

@@ -1,5 +1,7 @@
 #include "support/problem.hpp"
 
+#include <ndpool/words.hpp>
+
 #include <fstream>
 #include <limits>
 #include <map>
@@ -28,9 +30,8 @@ Shape numbers(const std::string& text) {
 }
 
 Padding padding(const std::string& text) {
-  if (text == "same_upper") return PaddingRule::same_upper;
-  if (text == "same_lower") return PaddingRule::same_lower;
-  if (text == "valid") return PaddingRule::valid;
+  for (const Word<PaddingRule>& word : padding_words)
+    if (word.text == text) return word.value;
   Padding pads;
   for (const std::string& part : split(text, ',')) {
     const std::vector<std::string> ends = split(part, ':');
@@ -40,11 +41,11 @@ Padding padding(const std::string& text) {
   return pads;
 }
 
-template <class Enum>
-Enum choice(const std::string& value, const std::map<std::string, Enum>& choices) {
-  const auto found = choices.find(value);
-  if (found == choices.end()) reject(value);
-  return found->second;
+template <class Enum, std::size_t Count>
+Enum choice(const std::string& value, const Word<Enum> (&words)[Count]) {
+  for (const Word<Enum>& word : words)
+    if (word.text == value) return word.value;
+  reject(value);
 }
 
 /// The words of a line, each used once: what is left over was not understood.
@@ -97,21 +98,15 @@ template <class Options>
 void take_shared_options(Words& words, Options& options, Ties standard_ties) {
   if constexpr (requires { options.ties; }) {
     options.ties = standard_ties;
-    words.take("ties", [&](const std::string& v) {
-      options.ties = choice<Ties>(v, {{"first", Ties::first}, {"all", Ties::all}, {"split", Ties::split}});
-    });
+    words.take("ties", [&](const std::string& v) { options.ties = choice(v, ties_words); });
   }
-  words.take("empty", [&](const std::string& v) {
-    options.empty = choice<Empty>(v, {{"error", Empty::error}, {"identity", Empty::identity}});
-  });
+  words.take("empty", [&](const std::string& v) { options.empty = choice(v, empty_words); });
 }
 
 ExtremeOptions extreme_options(Words& words, Ties standard_ties) {
   ExtremeOptions options;
   take_shared_options(words, options, standard_ties);
-  words.take("nan", [&](const std::string& v) {
-    options.nan = choice<Nan>(v, {{"propagate", Nan::propagate}, {"ignore", Nan::ignore}});
-  });
+  words.take("nan", [&](const std::string& v) { options.nan = choice(v, nan_words); });
   return options;
 }
 
@@ -125,21 +120,14 @@ Pool::Reduction reduction_of(Words& words, const std::string& op, bool global) {
     take_shared_options(words, options, standard_ties);
     options.count_include_pad = !words.take("exclude_pad");
     words.take("divisor", [&](const std::string& v) { options.divisor = std::stoll(v); });
-    words.take("rounding", [&](const std::string& v) {
-      options.rounding = choice<Rounding>(v, {{"half_even", Rounding::half_even},
-                                              {"toward_zero", Rounding::toward_zero},
-                                              {"floor", Rounding::floor},
-                                              {"half_away", Rounding::half_away}});
-    });
+    words.take("rounding", [&](const std::string& v) { options.rounding = choice(v, rounding_words); });
     return reduction::Average{options};
   }
   if (op == "smooth-max") {
     SmoothMaxOptions options;
     take_shared_options(words, options, standard_ties);
     words.take("beta", [&](const std::string& v) { options.beta = std::stod(v); });
-    words.take("pad_mode", [&](const std::string& v) {
-      options.pad_mode = choice<PadMode>(v, {{"zero", PadMode::zero}, {"ignore", PadMode::ignore}});
-    });
+    words.take("pad_mode", [&](const std::string& v) { options.pad_mode = choice(v, pad_mode_words); });
     return reduction::SmoothMax{options};
   }
   if (op == "lp") {

@@ -2,7 +2,7 @@
 // cases serve tests, benchmarks and the command:
 //
 //   max shape=2,7,7 kernel=3,3 stride=2,2 padding=1:1,0:2 dilation=1,1 axes=1,2 ceil ties=split nan=ignore
-//   avg shape=9 kernel=4 padding=same_upper exclude_pad        adaptive-avg shape=2,7,7 output_size=3,3
+//   avg shape=9 kernel=4 padding=same exclude_pad        adaptive-avg shape=2,7,7 output_size=3,3
 //   smooth-max shape=5,5 kernel=2,2 beta=4 pad_mode=ignore     global-max shape=2,7,7 axes=1,2 keepdims
 //
 // Words may come in any order after the operator; what is left out has its default. ` memory=7` names the way in which

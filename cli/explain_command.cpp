@@ -1,0 +1,205 @@
+// ndpool explain: the arithmetic of a window and a picture of it, without an array.
+#include "commands.hpp"
+#include "operators.hpp"
+#include "problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace ndpool::cli {
+
+namespace {
+
+/// Longer axes are not drawn, wider tables not printed.
+constexpr Index most_drawn = 72, most_columns = 24, most_windows = 16;
+
+struct ExplainCommand {
+  std::string shape, op = "max";
+  OperatorOptions options;
+
+  void run() const;
+};
+
+const Operator& find_operator(const std::string& name) {
+  for (const Operator& op : operators())
+    if (op.name == name) return op;
+  std::string known;
+  for (const Operator& op : operators()) known += " " + op.name;
+  throw WrongArguments(fmt::format("there is no operator '{}'; there are:{}", name, known));
+}
+
+/// Cells of a windowed axis that a window behind the last one would see.
+Index dropped_cells(const Axis& axis) {
+  if (axis.adaptive) return 0;
+  const Index last = axis.start(axis.output - 1);
+  return std::max<Index>(0, axis.input - std::max(last + axis.span(1), last + axis.stride));
+}
+
+void print_arithmetic(int number, const Axis& axis, bool ceil_mode) {
+  if (axis.adaptive) {
+    fmt::print("Axis {}: {} bins over {} cells; bin i is [floor(i * {} / {}), ceil((i + 1) * {} / {}))\n", number,
+               axis.output, axis.input, axis.input, axis.output, axis.input, axis.output);
+    return;
+  }
+  fmt::print("Axis {}: {}(({} cells + {} before + {} after - window of {}) / stride {}) + 1 = {} outputs\n", number,
+             ceil_mode ? "ceil" : "floor", axis.input, axis.lo, axis.hi, axis.span(1), axis.stride, axis.output);
+  if (axis.dilation > 1)
+    fmt::print("        a window of {} taps, {} apart, reaches over ({} - 1) * {} + 1 = {} cells\n", axis.kernel,
+               axis.dilation, axis.kernel, axis.dilation, axis.span(1));
+}
+
+/// One line per window: `#` is a tap on a cell, `o` a tap on padding, `.` a cell, `-` padding.
+void draw_windows(const Axis& axis) {
+  const Index reach =
+      axis.adaptive ? axis.input : std::max(axis.input + axis.hi, axis.start(axis.output - 1) + axis.span(1));
+  if (axis.lo + reach > most_drawn) {
+    fmt::print("        (too long to draw)\n");
+    return;
+  }
+  std::string cells;
+  for (Index c = -axis.lo; c < reach; ++c) cells += c < 0 || c >= axis.input ? '-' : static_cast<char>('0' + c % 10);
+  fmt::print("  {:>10}  {}\n", "cells", cells);
+  for (Index o = 0; o < axis.output; ++o) {
+    if (o == most_windows - 1 && axis.output > most_windows) {
+      fmt::print("  {:>10}  {} more\n", "...", axis.output - o);
+      break;
+    }
+    std::string line;
+    for (Index c = -axis.lo; c < reach; ++c) line += c < 0 || c >= axis.input ? '-' : '.';
+    const Taps taps = axis.taps(o);
+    for (Index t = 0; t < taps.length; ++t) {
+      const Index cell = axis.start(o) + t * taps.step;
+      line[static_cast<std::size_t>(cell + axis.lo)] = cell < 0 || cell >= axis.input ? 'o' : '#';
+    }
+    fmt::print("  {:>10}  {}\n", fmt::format("window {}", o), line);
+  }
+}
+
+std::vector<Index> seen_by(const Axis& axis) {
+  std::vector<Index> counts;
+  for (Index c = 0; c < axis.input; ++c) counts.push_back(axis.outputs_seeing(c).count);
+  return counts;
+}
+
+/// Products of two lists as a table, or of the only one as a row.
+void print_products(const std::vector<std::vector<Index>>& lists) {
+  Index widest = 1;
+  const std::vector<Index> one = {1};
+  const std::vector<Index>& rows = lists.size() == 2 ? lists[0] : one;
+  const std::vector<Index>& columns = lists.back();
+  for (const Index r : rows)
+    for (const Index c : columns) widest = std::max(widest, r * c);
+  const auto width = static_cast<int>(std::to_string(widest).size());
+  for (const Index r : rows) {
+    fmt::print("   ");
+    for (const Index c : columns) fmt::print(" {:>{}}", r * c, width);
+    fmt::print("\n");
+  }
+}
+
+bool is_small(const std::vector<std::vector<Index>>& lists) {
+  if (lists.empty() || lists.size() > 2) return false;
+  return std::ranges::all_of(lists, [](const auto& list) { return static_cast<Index>(list.size()) <= most_columns; });
+}
+
+void print_table(const std::string& title, const std::vector<int>& axes, const std::vector<std::vector<Index>>& lists) {
+  if (is_small(lists)) {
+    fmt::print("\n{}:\n", title);
+    print_products(lists);
+    return;
+  }
+  fmt::print("\n{}: the product over the axes of\n", title);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    const auto [least, most] = std::ranges::minmax_element(lists[i]);
+    fmt::print("    axis {}: {} to {}\n", axes[i], *least, *most);
+  }
+}
+
+void warn_of_edges(int number, const Axis& axis, bool ceil_mode) {
+  const Index dropped = dropped_cells(axis);
+  if (dropped > 0) {
+    const Index start = axis.start(axis.output - 1) + axis.stride;
+    const Index missing = start + axis.span(1) - axis.input;
+    fmt::print("\nWarning: the last {} of axis {} {} in no window. To keep {}: {}--padding with {}:{} on this axis\n",
+               dropped == 1 ? "cell" : fmt::format("{} cells", dropped), number, dropped == 1 ? "is" : "are",
+               dropped == 1 ? "it" : "them", ceil_mode || start >= axis.input ? "" : "--ceil, or ", axis.lo, missing);
+  }
+  Index between = 0;
+  const Index end = axis.input - dropped;
+  for (Index c = 0; c < end; ++c) between += axis.outputs_seeing(c).count == 0 ? 1 : 0;
+  if (between > 0)
+    fmt::print("\nWarning: on axis {} {} between windows or their taps, and never seen\n", number,
+               between == 1 ? "1 cell is" : fmt::format("{} cells are", between));
+}
+
+void ExplainCommand::run() const {
+  const Operator& found = find_operator(op);
+  if (found.geometry == Kind::windowed && options.kernel.empty()) throw WrongArguments("--kernel is required");
+  if (found.geometry != Kind::windowed && !options.kernel.empty())
+    throw WrongArguments(fmt::format("{} has no --kernel", op));
+  if (found.geometry == Kind::adaptive && options.output_size.empty())
+    throw WrongArguments("--output-size is required");
+  const Shape extents = parse_list(shape, "--shape");
+  const Pool pool = make_pool(found, options, extents.size(), false);
+  const Geometry geometry = pool.geometry(extents);
+
+  fmt::print("{} of {} -> {}\n\n", op, text_of(extents), text_of(pool.output_shape(extents)));
+  std::vector<int> axes;
+  std::vector<std::vector<Index>> seen, divisors;
+  Index unseen = 1;
+  for (int a = 0; a < geometry.rank; ++a) {
+    const Axis& axis = geometry.axes[a];
+    if (!axis.pooled) continue;
+    print_arithmetic(a, axis, options.ceil_mode);
+    draw_windows(axis);
+    axes.push_back(a);
+    seen.push_back(seen_by(axis));
+    divisors.emplace_back();
+    for (Index o = 0; o < axis.output; ++o) {
+      const Taps taps = axis.taps(o);
+      divisors.back().push_back(taps.count + (options.count_exclude_pad ? 0 : taps.padded));
+    }
+    unseen *= axis.input - std::ranges::count(seen.back(), 0);
+  }
+  fmt::print("\n'#' is a tap on a cell, 'o' a tap on padding, '-' padding.\n");
+
+  print_table("How many outputs see each cell", axes, seen);
+  fmt::print("Never seen: {} of {} cells of the pooled axes\n", geometry.cell_count() - unseen, geometry.cell_count());
+  if (options.divisor != AverageOptions::no_divisor)
+    fmt::print("\nDivisor of every window of an average: {}\n", options.divisor);
+  else
+    print_table(options.count_exclude_pad ? "Divisor of each window of an average, padding left out"
+                                          : "Divisor of each window of an average, padding counted",
+                axes, divisors);
+  for (const int a : axes) warn_of_edges(a, geometry.axes[a], options.ceil_mode);
+  if (const Fault fault = geometry.empty_window()) fmt::print("\nWarning: {}\n", message(fault));
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& program) {
+  const auto command = std::make_shared<ExplainCommand>();
+  CLI::App* app = program.add_subcommand("explain", "The arithmetic of a window, and a picture of what it sees");
+  OperatorOptions& options = command->options;
+  app->add_option("--shape", command->shape, "Shape of the array, such as 5,5")->required();
+  app->add_option("--op", command->op, "Operator, such as max, avg or adaptive-max")->capture_default_str();
+  app->add_option("-k,--kernel", options.kernel, "Size of the window on each pooled axis, such as 3,3");
+  app->add_option("-s,--stride", options.stride, "Cells from window to window; the kernel if not given");
+  app->add_option("-p,--padding", options.padding, "Cells around the array: 1,1, 0:1,0:1, same, same_lower or valid");
+  app->add_option("-d,--dilation", options.dilation, "Cells from tap to tap of a window; 1 if not given");
+  app->add_flag("--ceil", options.ceil_mode, "Also a last window that is not full");
+  app->add_option("--output-size", options.output_size, "Bins on each pooled axis of an adaptive operator");
+  app->add_option("--axes", options.axes, "Axes to pool, such as 1,2 or -2,-1; the last ones if not given");
+  app->add_flag("--count-exclude-pad", options.count_exclude_pad, "Averages divide by the cells on the array only");
+  app->add_option("--divisor", options.divisor, "Averages divide by this");
+  app->footer(
+      "Examples:\n"
+      "  ndpool explain --shape 5,5 --kernel 3,3 --stride 2,2 --padding 1,1\n"
+      "  ndpool explain --shape 64,10 --kernel 3 --axes -1 --stride 2 --ceil\n"
+      "  ndpool explain --shape 7,7 --op adaptive-avg --output-size 3,3\n");
+  app->callback([command] { command->run(); });
+}
+
+}  // namespace ndpool::cli

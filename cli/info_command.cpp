@@ -1,0 +1,31 @@
+// ndpool info FILE
+#include "commands.hpp"
+#include "files.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ndpool::cli {
+
+void add_info_command(CLI::App& program) {
+  struct Options {
+    std::vector<std::string> files;
+    CommonOptions common;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("info", "Shape, scalar and size of arrays in files");
+  app->add_option("files", options->files, ".npy or .png files, or -")->required();
+  app->footer("Example:\n  ndpool info volume.npy photo.png\n");
+  app->callback([options] {
+    for (const std::string& path : options->files) {
+      const InputFile file(path, {options->common.memory_bytes(), Dtype::bf16});
+      const Array& array = file.array();
+      const Index elements = element_count(array.shape);
+      fmt::print("{}: {} {}, {} elements, {} bytes ({})\n", file.path(), text_of(array.shape), name_of(array.dtype),
+                 elements, elements * item_size(array.dtype), file.format());
+    }
+  });
+}
+
+}  // namespace ndpool::cli

@@ -1,0 +1,219 @@
+#include "operators.hpp"
+
+#include "problem.hpp"
+
+#include <fmt/format.h>
+#include <ndpool/words.hpp>
+
+#include <charconv>
+#include <utility>
+
+namespace ndpool::cli {
+
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text)
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+Index parse_number(const std::string& text, const std::string& what, const std::string& whole) {
+  Index number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw WrongArguments(fmt::format("{} must be whole numbers with commas between, not '{}'", what, whole));
+  return number;
+}
+
+Padding parse_padding(const std::string& text) {
+  for (const Word<PaddingRule>& word : padding_words)
+    if (word.text == text) return word.value;
+  Padding padding;
+  for (const std::string& entry : split(text, ',')) {
+    const std::vector<std::string> sides = split(entry, ':');
+    if (sides.size() > 2) throw WrongArguments("--padding has at most two sides an axis, as in 0:1");
+    const Index lo = parse_number(sides[0], "--padding", text);
+    padding.push_back({lo, sides.size() == 2 ? parse_number(sides[1], "--padding", text) : lo});
+  }
+  return padding;
+}
+
+template <class Enum, std::size_t Count>
+Enum choose(const Word<Enum> (&words)[Count], const std::string& text, Enum otherwise) {
+  for (const Word<Enum>& word : words)
+    if (word.text == text) return word.value;
+  return otherwise;
+}
+
+template <class Enum, std::size_t Count>
+void add_choice(CLI::App& command, const std::string& name, std::string& text, const Word<Enum> (&words)[Count],
+                const std::string& help) {
+  std::vector<std::string> known;
+  for (const Word<Enum>& word : words) known.emplace_back(word.text);
+  command.add_option(name, text, help)->check(CLI::IsMember(known));
+}
+
+/// One number stands for all axes.
+Shape spread(const Shape& list, int axes) { return list.size() == 1 && axes > 1 ? Shape::filled(axes, list[0]) : list; }
+Padding spread(const Padding& padding, int axes) {
+  if (padding.size() != 1 || axes <= 1) return padding;
+  Padding all;
+  for (int i = 0; i < axes; ++i) all.push_back(padding[0]);
+  return all;
+}
+
+/// The axes that are pooled if nothing else is said: those of a picture without its channels.
+Shape named_axes(const OperatorOptions& options, int rank, bool is_picture) {
+  if (options.axes.empty()) return is_picture ? Shape{0, 1} : Shape{};
+  const Shape axes = parse_list(options.axes, "--axes");
+  if (is_picture && rank == 3)
+    for (const Index axis : axes)
+      if (axis == 2 || axis == -1)
+        throw WrongArguments("--axes names the colours of a picture, which are never pooled");
+  return axes;
+}
+
+/// The list that says the sizes: one number is meant for every named axis.
+Shape sizes(const std::string& text, const std::string& what, const Shape& axes, int rank) {
+  const Shape list = parse_list(text, what);
+  if (list.size() == 1 && axes.empty() && rank > 1)
+    throw WrongArguments(
+        fmt::format("{} {} is one number for an array with {} axes: give one for each pooled axis, or "
+                    "name the axes, as in --axes -1",
+                    what, text, rank));
+  return spread(list, axes.size());
+}
+
+Pool::Description describe(const Operator& op, const OperatorOptions& options, int rank, bool is_picture) {
+  const Shape axes = named_axes(options, rank, is_picture);
+  switch (op.geometry) {
+    case Kind::windowed: {
+      Window window;
+      window.axes = axes;
+      window.kernel = sizes(options.kernel, "--kernel", axes, rank);
+      const int count = window.kernel.size();
+      if (!options.stride.empty()) window.stride = spread(parse_list(options.stride, "--stride"), count);
+      if (!options.dilation.empty()) window.dilation = spread(parse_list(options.dilation, "--dilation"), count);
+      if (!options.padding.empty()) window.padding = spread(parse_padding(options.padding), count);
+      window.ceil_mode = options.ceil_mode;
+      return window;
+    }
+    case Kind::adaptive: return Adaptive{sizes(options.output_size, "--output-size", axes, rank), axes};
+    case Kind::global: return Global{axes, options.keepdims};
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace
+
+const std::vector<Operator>& operators() {
+  static const std::vector<Operator> all = [] {
+    std::vector<Operator> list;
+    for (const auto& [prefix, geometry] :
+         {std::pair{"", Kind::windowed}, {"adaptive-", Kind::adaptive}, {"global-", Kind::global}})
+      for (const auto& [name, reducer] : {std::pair{"max", Reducer::max},
+                                          {"min", Reducer::min},
+                                          {"sum", Reducer::sum},
+                                          {"avg", Reducer::avg},
+                                          {"smooth-max", Reducer::smooth_max},
+                                          {"lp", Reducer::lp}})
+        list.push_back({std::string(prefix) + name, geometry, reducer});
+    return list;
+  }();
+  return all;
+}
+
+Shape parse_list(const std::string& text, const std::string& what) {
+  Shape list;
+  for (const std::string& entry : split(text, ',')) {
+    if (list.size() == max_rank) throw WrongArguments(fmt::format("{} has more than {} entries", what, max_rank));
+    list.push_back(parse_number(entry, what, text));
+  }
+  return list;
+}
+
+void add_options(CLI::App& command, const Operator& op, OperatorOptions& options) {
+  switch (op.geometry) {
+    case Kind::windowed:
+      command.add_option("-k,--kernel", options.kernel, "Size of the window on each pooled axis, such as 3,3")
+          ->required();
+      command.add_option("-s,--stride", options.stride, "Cells from window to window; the kernel if not given");
+      command.add_option("-p,--padding", options.padding,
+                         "Cells around the array: 1,1, 0:1,0:1, same, same_lower or valid");
+      command.add_option("-d,--dilation", options.dilation, "Cells from tap to tap of a window; 1 if not given");
+      command.add_flag("--ceil", options.ceil_mode, "Also a last window that is not full");
+      break;
+    case Kind::adaptive:
+      command.add_option("--output-size", options.output_size, "Bins on each pooled axis, such as 7,7")->required();
+      break;
+    case Kind::global: command.add_flag("--keepdims", options.keepdims, "Keep the pooled axes, with length 1"); break;
+  }
+  command.add_option("--axes", options.axes,
+                     op.geometry == Kind::global ? "Axes to pool, such as 1,2 or -2,-1; all if not given"
+                                                 : "Axes to pool, such as 1,2 or -2,-1; the last ones if not given");
+  const bool has_window = op.geometry == Kind::windowed;
+  switch (op.reducer) {
+    case Reducer::max:
+    case Reducer::min:
+      add_choice(command, "--ties", options.ties, ties_words, "Which of equal extremes have the derivative");
+      add_choice(command, "--nan", options.nan, nan_words, "What a NaN does; it propagates if not given");
+      break;
+    case Reducer::sum: break;
+    case Reducer::avg:
+      if (has_window)
+        command.add_flag("--count-exclude-pad", options.count_exclude_pad, "Divide by the cells on the array only");
+      command.add_option("--divisor", options.divisor, "Divide by this instead of the number of cells");
+      add_choice(command, "--rounding", options.rounding, rounding_words, "How averages of integers are rounded");
+      break;
+    case Reducer::smooth_max:
+      command.add_option("--beta", options.beta, "Sharpness: large is close to max, small to an average")
+          ->capture_default_str();
+      if (has_window)
+        add_choice(command, "--pad-mode", options.pad_mode, pad_mode_words, "What padding is: zero cells, or nothing");
+      break;
+    case Reducer::lp:
+      command.add_option("--p", options.p, "The exponent; inf is the largest magnitude")->capture_default_str();
+      add_choice(command, "--ties", options.ties, ties_words,
+                 "For --p inf: which of equal magnitudes have the derivative");
+      break;
+  }
+  if (has_window && op.reducer != Reducer::sum)
+    add_choice(command, "--empty", options.empty, empty_words, "What windows on padding alone do");
+}
+
+Pool make_pool(const Operator& op, const OperatorOptions& options, int rank, bool is_picture) {
+  const Pool::Description description = describe(op, options, rank, is_picture);
+  const bool global = op.geometry == Kind::global;
+  const Empty empty = choose(empty_words, options.empty, Empty::error);
+  const Ties ties = choose(ties_words, options.ties, Ties::standard);
+  // Global pools give their derivative to every extreme unless told otherwise.
+  const Ties extreme_ties = global && ties == Ties::standard ? Ties::all : ties;
+  const ExtremeOptions extreme{extreme_ties, choose(nan_words, options.nan, Nan::propagate), empty};
+  switch (op.reducer) {
+    case Reducer::max: return {description, reduction::Max{extreme}};
+    case Reducer::min: return {description, reduction::Min{extreme}};
+    case Reducer::sum: return {description, reduction::Sum{}};
+    case Reducer::avg:
+      return {description,
+              reduction::Average{{.count_include_pad = !options.count_exclude_pad,
+                                  .divisor = options.divisor,
+                                  .rounding = choose(rounding_words, options.rounding, Rounding::half_even),
+                                  .empty = empty}}};
+    case Reducer::smooth_max:
+      return {description, reduction::SmoothMax{{.beta = options.beta,
+                                                 .pad_mode = choose(pad_mode_words, options.pad_mode, PadMode::zero),
+                                                 .empty = empty}}};
+    case Reducer::lp: {
+      const bool is_max = options.p == std::numeric_limits<double>::infinity();
+      return {description, reduction::Lp{options.p, {.ties = is_max ? extreme_ties : ties, .empty = empty}}};
+    }
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace ndpool::cli

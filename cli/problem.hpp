@@ -1,0 +1,24 @@
+// What ends a command early.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace ndpool::cli {
+
+/// Anything that went wrong but the arguments: one line on standard error, exit code 1.
+class Problem : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Arguments that cannot be meant: one line on standard error, exit code 2.
+class WrongArguments : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws a Problem that names the file and what the operating system says of it.
+[[noreturn]] void raise_errno(const std::string& doing, const std::string& path);
+
+}  // namespace ndpool::cli

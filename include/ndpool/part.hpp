@@ -1,0 +1,84 @@
+// Some outputs of a geometry as a geometry of their own: how an array that is too large to be pooled at once is pooled
+// piece by piece, each piece with just the cells that its windows see. Window arithmetic, like axis.hpp and
+// geometry.hpp.
+#pragma once
+
+#include <ndpool/geometry.hpp>
+
+namespace ndpool {
+
+/// Outputs of one axis that are taken alone, over `cells` of its input.
+struct AxisPart {
+  Range cells;
+  Axis axis;
+};
+
+/// Outputs at which a part of the axis may begin: 0 up to this. The others have no cell at or before which they start.
+constexpr Index part_begins(const Axis& axis) {
+  if (axis.adaptive || !axis.pooled) return axis.output;
+  return detail::smaller(axis.output, detail::ceil_divide(axis.input + axis.lo, axis.stride));
+}
+
+/// True if any outputs can be taken alone; false if it must be one of them, or all: bins of unequal lengths.
+constexpr bool has_free_parts(const Axis& axis) { return !axis.adaptive; }
+
+/// Needs a range that is not empty and begins before `part_begins`, and one output or all without free parts.
+constexpr AxisPart part_of(const Axis& axis, Range outputs) {
+  AxisPart part{outputs, axis};
+  part.axis.output = outputs.end - outputs.begin;
+  if (axis.adaptive) {
+    part.cells = {axis.taps(outputs.begin).first, axis.taps(outputs.end - 1).first + axis.taps(outputs.end - 1).count};
+    if (part.axis.output == 1) part.axis.kernel = part.cells.end - part.cells.begin;
+  } else if (axis.pooled) {
+    const Index begin = axis.start(outputs.begin);
+    part.cells.begin = detail::larger(0, begin);
+    part.cells.end = detail::smaller(axis.input, begin + axis.span(part.axis.output));
+    // Windows on padding alone see no cell, but an array has some.
+    part.cells.end = detail::larger(part.cells.end, part.cells.begin + 1);
+    part.axis.lo = part.cells.begin - begin;
+  }
+  part.axis.input = part.cells.end - part.cells.begin;
+  return part;
+}
+
+/// The outputs whose windows reach over some cells of an axis, whether or not a tap falls on them.
+constexpr Range outputs_over(const Axis& axis, Range cells) {
+  if (axis.adaptive) {
+    const Progression last = axis.outputs_seeing(cells.end - 1);
+    return {axis.outputs_seeing(cells.begin).first, last.first + last.count};
+  }
+  if (!axis.pooled) return cells;
+  const Index reach = (axis.kernel - 1) * axis.dilation;
+  const Index begin = detail::ceil_divide(detail::larger(0, cells.begin + axis.lo - reach), axis.stride);
+  const Index end = detail::floor_divide(cells.end - 1 + axis.lo, axis.stride) + 1;
+  return {begin, detail::smaller(end, axis.output)};
+}
+
+/// The outputs `outputs` of one axis, which `cells` are needed for. Flat indices of the part count cells as those of
+/// the whole do: they are less by `cells.begin * cell_stride[axis]`.
+template <int Capacity>
+constexpr Range take_part(BasicGeometry<Capacity>& geometry, int axis, Range outputs) {
+  const AxisPart part = part_of(geometry.axes[axis], outputs);
+  geometry.axes[axis] = part.axis;
+  Index taps = 1;
+  for (int a = geometry.rank - 1; a >= 0; --a) {
+    if (!geometry.axes[a].pooled) continue;
+    geometry.tap_stride[a] = taps;
+    taps *= geometry.axes[a].kernel;
+  }
+  return part.cells;
+}
+
+/// A geometry serves as its own description, for arrays of exactly its shape.
+template <int Capacity>
+constexpr Fault resolve(const BasicGeometry<Capacity>& given, const Extents<Capacity>& shape,
+                        BasicGeometry<Capacity>& geometry) {
+  if (shape.size() != given.rank) return {Code::rank_mismatch, Argument::shape, -1, {shape.size(), given.rank}};
+  for (int a = 0; a < given.rank; ++a)
+    if (shape[a] != given.axes[a].input)
+      return {Code::shape_mismatch, Argument::shape, a, {shape[a], given.axes[a].input}};
+  geometry = given;
+  return {};
+}
+
+}  // namespace ndpool
