@@ -6,18 +6,19 @@ FUZZ_SECONDS ?= 1800
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-demo: build/release/build.ninja  ## Set up, build, and pool a small array with every reducer
-	@cmake --build --preset release --target quickstart
-	@build/release/examples/quickstart
+demo: build/release/build.ninja  ## Set up, build, and make a page with every operator on one picture, and your machine's speed
+	@cmake --build --preset release --target ndpool_command
+	@build/release/bin/ndpool demo --out demo
 
 test: build/release/python.stamp  ## Set up, build, and run the tests
 	cmake --build --preset release
 	ctest --preset release
 	PYTHONPATH=build/release/python build/venv/bin/python -m pytest -q
 
-test-asan: build/asan/build.ninja  ## The same tests under the address and undefined-behaviour sanitizers
+test-asan: build/asan/build.ninja build/release/python.stamp  ## The same tests under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan
 	ctest --preset asan
+	NDPOOL_COMMAND=build/asan/bin/ndpool build/venv/bin/python -m pytest -q tests/cli/test_hostile.py
 
 # Two programs share the scalars; both print how far they are.
 test-long: build/release/build.ninja  ## A million generated problems, kernels against the spec, for about an hour
@@ -30,6 +31,9 @@ test-long: build/release/build.ninja  ## A million generated problems, kernels a
 fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and spec disagree, for FUZZ_SECONDS
 	cmake --build --preset fuzz --target fuzz_pool
 	@mkdir -p build/fuzz/found
+	cmake --build --preset fuzz --target fuzz_npy
+	@mkdir -p build/fuzz/found-npy
+	build/fuzz/tests/fuzz_npy -max_total_time=60 -max_len=300 -artifact_prefix=build/fuzz/ build/fuzz/found-npy
 	build/fuzz/tests/fuzz_pool -max_total_time=$(FUZZ_SECONDS) -max_len=64 -artifact_prefix=build/fuzz/ \
 	    build/fuzz/found tests/fuzz/corpus
 

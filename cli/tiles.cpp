@@ -1,5 +1,6 @@
 #include "tiles.hpp"
 
+#include "large_windows.hpp"
 #include "problem.hpp"
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 namespace ndpool::cli {
 
 namespace {
+
+constexpr std::size_t largest_tile = std::size_t{64} << 20;
 
 /// The most cells that a part with so many outputs can have on an axis.
 Index cells_of(const Axis& axis, Index outputs) {
@@ -52,14 +55,9 @@ class Readable {
   Array array_;
 };
 
-void announce(const Array& array) {
-  Index span = 1;
-  for (int a = 0; a < array.shape.size(); ++a) {
-    if (array.shape[a] == 0) return;
-    span += (array.shape[a] - 1) * array.strides[a];
-  }
-  const auto bytes = static_cast<std::size_t>(span * item_size(array.dtype));
-  if (bytes >= (std::size_t{1} << 20) && span <= 2 * element_count(array.shape)) read_ahead(array.data, bytes);
+/// A tile that is one huge window is better fetched bit by bit.
+void fetch_if_it_fits(const Array& array) {
+  if (static_cast<std::size_t>(element_count(array.shape) * item_size(array.dtype)) <= largest_tile) fetch(array);
 }
 
 /// One tile of a map.
@@ -71,7 +69,7 @@ class Tile {
   bool forward(const Watch& watch) {
     Array y = cut_outputs(all_.result);
     cut_cells();
-    announce(x_);
+    fetch_if_it_fits(x_);
     const Readable x(x_);
     return with_dtype(x_.dtype, [&]<class T>() {
       if (!all_.indices) return pool().forward(x.view<T>(), y.view<T>(), watch);
@@ -88,6 +86,8 @@ class Tile {
   bool jvp(const Watch& watch) {
     Array dy = cut_outputs(all_.result);
     cut_cells();
+    fetch_if_it_fits(x_);
+    fetch_if_it_fits(cells_of_part(*all_.tangent));
     const Readable x(x_), dx(cells_of_part(*all_.tangent));
     return with_real([&]<class T>() { return pool().jvp(x.view<T>(), dx.view<T>(), dy.view<T>(), watch); });
   }
@@ -106,6 +106,8 @@ class Tile {
       gy = gy.cut(a, box_[index(a)]);
     }
     cut_cells();
+    fetch_if_it_fits(x_);
+    fetch_if_it_fits(gy);
     const Readable x(x_), gradients(gy);
     OwnArray made(gx.dtype, x_.shape);
     if (!with_real(
@@ -183,6 +185,28 @@ Array with_all_axes(const Array& array, const Geometry& geometry) {
 
 }  // namespace
 
+void fetch(const Array& array) {
+  // Blocks of neighbours in memory: axes are taken in, the closest first, as long as nothing is between their cells.
+  std::vector<int> axes;
+  for (int a = 0; a < array.shape.size(); ++a)
+    if (array.shape[a] > 1) axes.push_back(a);
+  if (element_count(array.shape) == 0) return;
+  std::ranges::stable_sort(axes, std::less(), [&](int a) { return array.strides[a]; });
+  const Index item = item_size(array.dtype);
+  Index block = 1;
+  std::size_t taken = 0;
+  while (taken < axes.size() && array.strides[axes[taken]] == block) block *= array.shape[axes[taken++]];
+  std::vector<Index> position(axes.size(), 0);
+  for (;;) {
+    Index offset = 0;
+    for (std::size_t i = taken; i < axes.size(); ++i) offset += position[i] * array.strides[axes[i]];
+    read_ahead(array.data + offset * item, static_cast<std::size_t>(block * item));
+    std::size_t i = taken;
+    while (i < axes.size() && ++position[i] == array.shape[axes[i]]) position[i++] = 0;
+    if (i == axes.size()) return;
+  }
+}
+
 Tiling::Tiling(Map map, const Geometry& geometry, const Operands& operands, std::size_t bytes) {
   const int rank = geometry.rank;
   const bool by_cells = map == Map::vjp;
@@ -224,6 +248,7 @@ Tiling::Tiling(Map map, const Geometry& geometry, const Operands& operands, std:
     }
     extent = fits;
   }
+  fits_ = needs(box) <= static_cast<double>(bytes);
   for (int a = 0; a < rank; ++a) {
     const Axis& axis = geometry.axes[a];
     const Index length = by_cells ? axis.input : axis.output;
@@ -250,9 +275,7 @@ std::vector<Range> Tiling::box(Index number) const {
   return box;
 }
 
-std::size_t tile_bytes(std::size_t memory) {
-  return std::clamp(memory / 8, std::size_t{1} << 20, std::size_t{64} << 20);
-}
+std::size_t tile_bytes(std::size_t memory) { return std::clamp(memory / 8, std::size_t{1} << 20, largest_tile); }
 
 bool run_tile(Map map, const Pool& pool, const Geometry& geometry, const Operands& operands,
               const std::vector<Range>& box, const Watch& watch) {
@@ -276,6 +299,9 @@ void run_tiled(Map map, const Pool& pool, const Operands& given, const MemoryGua
   if (element_count(operands.result.shape) == 0) return;
 
   const Tiling tiling(map, geometry, operands, tile_bytes(guard.bound()));
+  if (!tiling.fits() && map == Map::forward && !operands.indices &&
+      forward_by_axes(pool, geometry, operands.x, operands.result, guard, progress))
+    return;
   const auto tiles = static_cast<double>(tiling.count());
   for (Index i = 0; i < tiling.count(); ++i) {
     progress.stage(static_cast<double>(i) / tiles, static_cast<double>(i + 1) / tiles);

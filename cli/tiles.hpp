@@ -27,6 +27,8 @@ class Tiling {
   /// windows allow that; the axes that lie furthest apart in memory first.
   Tiling(Map map, const Geometry& geometry, const Operands& operands, std::size_t bytes);
 
+  /// False if windows are so large that even a single one of them needs more.
+  bool fits() const { return fits_; }
   Index count() const;
   /// The box with this number; neighbours in memory have neighbouring numbers.
   std::vector<Range> box(Index number) const;
@@ -34,6 +36,7 @@ class Tiling {
  private:
   std::vector<int> order_;
   std::vector<std::vector<Range>> ranges_;
+  bool fits_ = true;
 };
 
 /// Runs a map for one box of a tiling. The arrays have all axes. False if `watch` stopped it.
@@ -42,6 +45,9 @@ bool run_tile(Map map, const Pool& pool, const Geometry& geometry, const Operand
 
 /// Runs a map. The bits of the result do not depend on the bound of `guard`. Throws a Problem if interrupted.
 void run_tiled(Map map, const Pool& pool, const Operands& operands, const MemoryGuard& guard, Progress& progress);
+
+/// Has the system bring the pages of a mapped array, in a few calls instead of a fault for each.
+void fetch(const Array& array);
 
 /// Bytes that tiles may take when memory is bounded like this.
 std::size_t tile_bytes(std::size_t memory);

@@ -9,7 +9,7 @@ case "${1:-}" in
   lint) packages="clang-format clang-tidy" ;;
   bench) packages="libbenchmark-dev" ;;
   fuzz) packages="clang libclang-rt-14-dev" ;;
-  python) packages="python3-dev python3-venv" ;;
+  python) packages="python3-dev python3-venv chromium" ;;
   *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python" >&2; exit 2 ;;
 esac
 

@@ -72,6 +72,9 @@ bool is_modest(Index pixels, Index lanes) {
   return !__builtin_mul_overflow(pixels, lanes, &elements) && elements <= most_elements;
 }
 
+/// Rows of lanes alone are no longer than what a cache holds besides their sum.
+constexpr Index most_lanes = Index{1} << 14;
+
 constexpr std::size_t most_scratch = std::size_t{16} << 20;
 
 /// The work of a kernel follows the taps of a window, that of the spec only those on the input.
@@ -223,7 +226,8 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   if (is_analytic(choice.combine) && !traits_of(kind).is_real) return nullptr;
   // Windows without an input element have values of their own, which only the spec gives; empty arrays have none.
   if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
-  auto rows = std::make_unique<const Rows>(make_rows(geometry, strides));
+  auto rows = std::make_unique<Rows>(make_rows(geometry, strides));
+  if (!is_modest(row_pixels(*rows), rows->inner.extent)) *rows = rows->with_rows_of_lanes(most_lanes);
   if (!is_modest(row_pixels(*rows), rows->inner.extent) || is_mostly_padding(geometry)) return nullptr;
   if (fold_scratch_bytes(*rows) > most_scratch) return nullptr;
   if (is_analytic(choice.combine) && analytic_scratch_bytes(*rows) + wide_bytes(kind, *rows) > most_scratch)

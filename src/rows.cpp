@@ -50,6 +50,13 @@ void choose_inner(Rows& rows) {
   }
 }
 
+void count_rows(Rows& rows) {
+  rows.rows_per_plane = 1;
+  for (int v = 0; v < rows.vertical_count; ++v) rows.rows_per_plane *= rows.vertical[v].window.output;
+  rows.row_count = rows.inner.extent == 0 ? 0 : rows.rows_per_plane;
+  for (int i = 0; i < rows.loop_count; ++i) rows.row_count *= rows.loops[i].extent;
+}
+
 /// Bins of the same length that do not overlap are windows.
 Axis as_window(const Axis& axis) {
   if (!axis.adaptive || axis.input % axis.output != 0) return axis;
@@ -84,10 +91,7 @@ Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides
   for (int i = 0; i < behind.loop_count; ++i) add_loop(rows, behind.loops[i]);
   choose_inner(rows);
 
-  for (int v = 0; v < rows.vertical_count; ++v) rows.rows_per_plane *= rows.vertical[v].window.output;
-  rows.row_count = rows.rows_per_plane;
-  for (int i = 0; i < rows.loop_count; ++i) rows.row_count *= rows.loops[i].extent;
-  if (rows.inner.extent == 0) rows.row_count = 0;
+  count_rows(rows);
   rows.tap_count = geometry.tap_count();
   return rows;
 }
@@ -172,6 +176,26 @@ bool Rows::transpose(Rows& transposed) const {
   transposed.inner = {inner.extent, {inner.stride.tangent_out, inner.stride.tangent_in, 0, 0}};
   transposed.tap_count = tap_count;
   return true;
+}
+
+Rows Rows::with_rows_of_lanes(Index most) const {
+  Rows cut = *this;
+  const Index lanes = inner.extent;
+  if (lanes <= 1) return cut;
+  Index kept = lanes < most ? lanes : most;
+  while (lanes % kept != 0) --kept;
+  const Strides& lane = inner.stride;
+  if (kept < lanes)
+    cut.loops[cut.loop_count++] = {lanes / kept,
+                                   {kept * lane.in, kept * lane.out, kept * lane.tangent_in, kept * lane.tangent_out}};
+  cut.inner.extent = kept;
+  cut.vertical[cut.vertical_count++] = horizontal;
+  cut.horizontal = {};
+  cut.horizontal.window = batch_axis(1);
+  cut.horizontal.window.pooled = true;
+  cut.horizontal.stride = {kept, kept, kept, kept};
+  count_rows(cut);
+  return cut;
 }
 
 Rows Rows::with_whole_axes_merged() const {

@@ -94,6 +94,11 @@ struct Rows {
   /// order taps are added; the arrays must be those of the tangents.
   Rows with_whole_axes_merged() const;
 
+  /// The same rows, each of lanes alone: the last pooled axis is a vertical one too, and lanes are cut so that at most
+  /// `most` of them make a row, where their number has such a divisor. For windows so large that a row of them is too
+  /// long to be kept.
+  Rows with_rows_of_lanes(Index most) const;
+
   bool in_is_packed() const {
     return horizontal.stride.in == inner.extent && (inner.extent == 1 || inner.stride.in == 1);
   }
