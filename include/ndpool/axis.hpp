@@ -171,6 +171,20 @@ struct Axis {
     return {begin, detail::larger(begin, outputs_with_tap(kernel - 1).end)};
   }
 
+  /// The cells at the end that no window sees and one more window would: what rounding the number of windows down
+  /// loses.
+  constexpr Index dropped_cells() const {
+    if (adaptive) return 0;
+    const Taps next = taps(output);
+    Index dropped = 0;
+    for (Index tap = 0; tap < next.count; ++tap)
+      if (outputs_seeing(next.first + tap * next.step).count == 0) ++dropped;
+    return dropped;
+  }
+
+  /// Padded cells that are missing at the end of a windowed axis for one more window.
+  constexpr Index padding_for_next_window() const { return span(output + 1) - (lo + input + hi); }
+
   /// The first output whose window holds no input cell, or -1.
   constexpr Index first_empty_output() const {
     if (adaptive || output == 0) return -1;
