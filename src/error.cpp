@@ -140,8 +140,8 @@ std::string message(const Fault& fault) {
       out << argument << " holds " << v[0] << ", which is neither -1 nor one of the " << v[1] << " cells it can name";
       break;
     case Code::edges_dropped:
-      out << Subject(fault) << " with stride " << v[1] << " loses the last " << Count{v[2], "element", "elements"}
-          << " of " << v[3] << "; " << v[4] << " more of padding at the end, or edges = ceil, keeps them";
+      out << Subject(fault) << " with stride " << v[1] << " loses " << v[2] << " of " << v[3]
+          << " elements at the end; " << v[4] << " more of padding there keeps them";
       break;
     case Code::nothing_kept:
       out << "backward has nothing to go back from: it needs a forward in training mode before it";

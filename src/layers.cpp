@@ -17,10 +17,10 @@ Window window_of(const Shape& kernel, const Shape& stride, const WindowOptions& 
                 .ceil_mode = options.edges == Edges::ceil};
   for (int a = 0; a < stride.size() && a < kernel.size(); ++a)
     if (stride[a] == stride_of_kernel) window.stride[a] = kernel[a];
-  // What no shape could use is refused now, not by the first forward.
+  // What is wrong for axes of any length is refused now, not by the first forward.
   Geometry geometry;
-  const Fault fault = resolve(window, Shape::filled(leading_axes + kernel.size(), 1), geometry);
-  if (fault.code != Code::kernel_exceeds_input) require(fault);
+  const Fault fault = resolve(window, Shape::filled(leading_axes + kernel.size(), Index{1} << 60), geometry);
+  if (fault.code != Code::overflow) require(fault);
   return window;
 }
 
@@ -101,13 +101,13 @@ std::string PoolLayer::summary(const Shape& input) const {
   std::ostringstream out;
   out << name_ << ": " << input << " -> " << pool_.output_shape(input);
   Index seen = 1;
-  const char* before = ", loses the last ";
+  const char* before = ", loses ";
   for (int a = 0; a < geometry.rank; ++a) {
-    const Index length = geometry.axes[a].input, dropped = geometry.axes[a].dropped_cells();
+    const Index length = geometry.axes[a].input, dropped = geometry.axes[a].loss().cells;
     seen *= length - dropped;
     if (dropped == 0) continue;
-    out << before << dropped << " of " << length << " on axis " << a;
-    before = " and the last ";
+    out << before << dropped << " of " << length << " at the end of axis " << a;
+    before = " and ";
   }
   if (const Index all = element_count(input); seen != all) out << " (" << all - seen << " of " << all << " elements)";
   return out.str();

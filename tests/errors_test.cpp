@@ -485,7 +485,7 @@ std::vector<Wrong> wrong_compact_indices() {
 std::vector<Wrong> wrong_layers() {
   return {
       Wrong("LayerThatLosesEdges", edges_dropped,
-            "kernel 2 on axis 2 with stride 2 loses the last 1 element of 5; 1 more",
+            "kernel 2 on axis 2 with stride 2 loses 1 of 5 elements at the end; 1 more",
             [](Memory&) {
               nn::MaxPool1D(2, 2, {.edges = Edges::error}).output_shape({1, 1, 5});
             }),

@@ -17,12 +17,9 @@ template <int Capacity>
 constexpr Fault check_edges(const BasicGeometry<Capacity>& geometry) {
   for (int a = 0; a < geometry.rank; ++a) {
     const Axis& axis = geometry.axes[a];
-    const Index dropped = axis.dropped_cells();
-    if (dropped > 0)
-      return {Code::edges_dropped,
-              Argument::kernel,
-              a,
-              {axis.kernel, axis.stride, dropped, axis.input, axis.padding_for_next_window()}};
+    if (const Loss loss = axis.loss(); loss.cells > 0)
+      return {
+          Code::edges_dropped, Argument::kernel, a, {axis.kernel, axis.stride, loss.cells, axis.input, loss.padding}};
   }
   return {};
 }

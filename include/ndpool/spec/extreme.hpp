@@ -66,9 +66,8 @@ struct Extreme {
     return std::numeric_limits<T>::has_infinity || std::numeric_limits<T>::is_bounded;
   }
 
- private:
   /// Strictly more extreme, NaN rule included. Two NaNs tie, and so do +0 and -0.
-  constexpr bool beats(const T& a, const T& b) const {
+  constexpr bool beats(const T& a, const T& b) const requires Ordered<T> {
     if (is_nan(a) || is_nan(b)) return options.nan == Nan::propagate ? !is_nan(b) : !is_nan(a);
     return Direction::before(a, b);
   }
