@@ -122,7 +122,7 @@ struct Layer {
     static_assert(std::same_as<Y, Output>, "ndpool: the result must have the scalar and the shape of the output");
   }
   static constexpr void check_training() {
-    static_assert(settings.training, "ndpool: this layer is for inference; say `training` to go backward");
+    static_assert(settings.training, "ndpool: a layer for inference has no way back: give it the setting `training`");
     static_assert(std::same_as<spec::Accumulator<T>, T> && spec::Differentiable<T>,
                   "ndpool: layers of this scalar have no backward");
   }
@@ -132,7 +132,7 @@ struct Layer {
                 "ndpool: the padding leaves a window without an input element");
   static_assert(spec::fixed::can_walk(geometry), "ndpool: the arrays or windows of a tiny layer are too large");
   static_assert(settings.edges != Edges::error || !check_edges(geometry),
-                "ndpool: the windows lose elements at the end of an axis; pad it, or say Edges::drop or Edges::ceil");
+                "ndpool: the windows lose elements at the end of an axis: pad it, or say Edges::drop or Edges::ceil");
 };
 
 namespace detail {
