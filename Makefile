@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-long fuzz bench bench-all wheel test-wheel lint clean
+.PHONY: help demo test test-asan test-embedded embedded-table test-long fuzz bench bench-all wheel test-wheel lint clean
 FUZZ_SECONDS ?= 1800
 
 help:  ## List the commands
@@ -18,6 +18,14 @@ test: build/release/python.stamp  ## Set up, build, and run the tests
 test-asan: build/asan/build.ninja  ## The same tests under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan
 	ctest --preset asan
+
+test-embedded:  ## The tiny layers and the firmware example on an emulated Cortex-M4, bit for bit as on the host
+	@scripts/setup.sh embedded
+	python3 embedded/test.py
+
+embedded-table:  ## Code size, memory and instructions of the tiny layers beside plain loops
+	@scripts/setup.sh embedded
+	@python3 embedded/table.py
 
 # Two programs share the scalars; both print how far they are.
 test-long: build/release/build.ninja  ## A million generated problems, kernels against the spec, for about an hour

@@ -1,0 +1,68 @@
+"""How programs for the host and for the emulated Cortex-M4 are compiled, linked and run."""
+
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "embedded"
+BOARD = ROOT / "embedded" / "board"
+
+# The same for both machines. Contraction is off, because the host has no fused multiply-add by default and results are
+# compared bit for bit; -fno-threadsafe-statics, because there are no threads.
+FLAGS = [
+    "-std=c++20", "-O2", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
+    "-ffp-contract=off", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror",
+    f"-I{ROOT / 'include'}", f"-I{ROOT / 'embedded'}",
+]  # fmt: skip
+CORTEX_M4 = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
+
+
+class Machine:
+    """A machine: its compiler, its board file, and how its programs are run."""
+
+    def __init__(self, name, prefix, flags, board, link, runner):
+        self.name, self.prefix, self.flags = name, prefix, flags
+        self.board, self.link, self.runner = board, link, runner
+
+    def compile(self, source, *extra):
+        """Compiles one source file; returns the object file."""
+        source = pathlib.Path(source)
+        target = BUILD / self.name / (source.stem + ".o")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        check([self.prefix + "g++", *FLAGS, *self.flags, *extra, "-c", source, "-o", target])
+        return target
+
+    def build(self, name, *sources):
+        """Compiles and links a program; returns it. Its linker map stands beside it."""
+        objects = [self.compile(source) for source in (*sources, self.board)]
+        program = BUILD / self.name / name
+        check([self.prefix + "g++", *self.flags, *objects, *self.link, f"-Wl,-Map={program}.map", "-o", program])
+        return program
+
+    def run(self, program):
+        """What a program prints."""
+        return check([*self.runner, program], timeout=300)
+
+    def symbols(self, binary):
+        return check([self.prefix + "nm", "--demangle", binary]).splitlines()
+
+
+def check(command, timeout=None):
+    """Runs a command and returns what it printed. Raises, with all that it said, if it fails."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+HOST = Machine("host", "", [], BOARD / "host.cpp", [], [])
+DEVICE = Machine(
+    "device",
+    "arm-none-eabi-",
+    CORTEX_M4,
+    BOARD / "mps2_an386.cpp",
+    ["-nostdlib", "-T", BOARD / "mps2_an386.ld", "-lgcc"],
+    # -kernel takes the program as its value, so it comes last.
+    "qemu-system-arm -M mps2-an386 -nographic -monitor none -serial none -chardev stdio,id=out"
+    " -semihosting-config enable=on,target=native,chardev=out -kernel".split(),
+)
