@@ -4,7 +4,7 @@
 FUZZ_SECONDS ?= 1800
 
 help:  ## List the commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 demo: build/release/build.ninja  ## Set up, build, and pool a small array with every reducer
 	@cmake --build --preset release --target quickstart

@@ -24,20 +24,23 @@ class Machine:
         self.name, self.prefix, self.flags = name, prefix, flags
         self.board, self.link, self.runner = board, link, runner
 
-    def compile(self, source, *extra):
-        """Compiles one source file; returns the object file."""
-        source = pathlib.Path(source)
-        target = BUILD / self.name / (source.stem + ".o")
+    def compile(self, source, *extra, name=None):
+        """Compiles one source file; returns the object file, which is named after the source unless `name` is given."""
+        target = BUILD / self.name / ((name or pathlib.Path(source).stem) + ".o")
         target.parent.mkdir(parents=True, exist_ok=True)
         check([self.prefix + "g++", *FLAGS, *self.flags, *extra, "-c", source, "-o", target])
         return target
 
-    def build(self, name, *sources):
-        """Compiles and links a program; returns it. Its linker map stands beside it."""
-        objects = [self.compile(source) for source in (*sources, self.board)]
+    def link_objects(self, name, *objects):
+        """Links object files with the board's; returns the program. Its linker map stands beside it."""
         program = BUILD / self.name / name
-        check([self.prefix + "g++", *self.flags, *objects, *self.link, f"-Wl,-Map={program}.map", "-o", program])
+        command = [self.prefix + "g++", *self.flags, *objects, self.compile(self.board), *self.link]
+        check([*command, f"-Wl,-Map={program}.map", "-o", program])
         return program
+
+    def build(self, name, source):
+        """Compiles and links a program of one source file."""
+        return self.link_objects(name, self.compile(source))
 
     def run(self, program):
         """What a program prints."""
