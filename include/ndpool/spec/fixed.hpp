@@ -12,20 +12,36 @@
 namespace ndpool::spec::fixed {
 
 /// Where the walk over the outputs is: the offset of the cell under tap 0, and what is real on the axes with clipped
-/// windows.
+/// windows. Axes are named by constants, never by a loop, so that compilers keep all of it in registers.
 template <class G>
 struct At {
   int cell = 0;
-  Clip clip[static_cast<unsigned>(G::geometry.rank)] = {};
+  Clip clips[static_cast<unsigned>(G::geometry.rank)] = {};
+
+  template <int A>
+  [[gnu::always_inline]] constexpr Clip clip() const {
+    if constexpr (AxisOf<G, A>::is_full)
+      return {0, AxisOf<G, A>::kernel, AxisOf<G, A>::kernel};
+    else
+      return clips[A];
+  }
+
+  /// The next axis inwards, at one of its outputs.
+  template <int A>
+  [[gnu::always_inline]] constexpr At on(int output) const {
+    At there = *this;
+    there.cell += AxisOf<G, A>::start(output);
+    if constexpr (!AxisOf<G, A>::is_full) there.clips[A] = AxisOf<G, A>::clip(output);
+    return there;
+  }
 
   /// Taps on cells, and on cells or padding, multiplied as ints: what microcontrollers are fast at.
-  constexpr TapCounts counts() const {
-    int real = 1, counted = 1;
-    for (int a = 0; a < G::geometry.rank; ++a) {
-      real *= clip[a].end - clip[a].first;
-      counted *= clip[a].counted;
+  [[gnu::always_inline]] constexpr TapCounts counts() const {
+    return [&]<int... A>(std::integer_sequence<int, A...>) __attribute__((always_inline)) {
+      const int real = (1 * ... * (clip<A>().end - clip<A>().first)), counted = (1 * ... * clip<A>().counted);
+      return TapCounts{real, counted};
     }
-    return {real, counted};
+    (std::make_integer_sequence<int, G::geometry.rank>{});
   }
 };
 
@@ -35,13 +51,8 @@ template <class G, int A = 0, class Visit>
   if constexpr (A == G::geometry.rank) {
     visit(at);
   } else {
-    using On = AxisOf<G, A>;
-    for (int output = 0; output < On::trips; ++output) {
-      At<G> there = at;
-      there.cell += On::start(output);
-      there.clip[A] = On::clip(output);
-      for_each_window<G, A + 1>(there, visit);
-    }
+    for (int output = 0; output < AxisOf<G, A>::trips; ++output)
+      for_each_window<G, A + 1>(at.template on<A>(output), visit);
   }
 }
 
@@ -58,7 +69,7 @@ template <class G, int A = 0, class Visit>
       }
       (std::make_integer_sequence<int, On::kernel>{});
     } else {
-      for (int tap = at.clip[A].first; tap < at.clip[A].end; ++tap)
+      for (int tap = at.template clip<A>().first; tap < at.template clip<A>().end; ++tap)
         for_each_tap<G, A + 1>(at, offset + tap * On::tap_step, number + tap * On::tap_stride, visit);
     }
   }
@@ -85,7 +96,7 @@ struct Fold {
       using On = AxisOf<G, A>;
       // Bins differ by one cell, and where they are split depends on their own length.
       if constexpr (On::has_unequal_bins && On::kernel > 1)
-        if (at.clip[A].end < On::kernel) return fold_taps<A, On::kernel - 1>(at, 0, offset, number);
+        if (at.template clip<A>().end < On::kernel) return fold_taps<A, On::kernel - 1>(at, 0, offset, number);
       return fold_taps<A, On::kernel>(at, 0, offset, number);
     }
   }
@@ -109,7 +120,7 @@ struct Fold {
     using On = AxisOf<G, A>;
     if constexpr (Count == 1) {
       if constexpr (!On::is_full && !On::axis.adaptive)
-        if (first < at.clip[A].first || first >= at.clip[A].end) return reducer.identity();
+        if (first < at.template clip<A>().first || first >= at.template clip<A>().end) return reducer.identity();
       return fold_axis<A - 1>(at, offset, number);
     } else {
       constexpr int half = static_cast<int>(first_half(Count));
@@ -136,9 +147,9 @@ struct Selected {
 /// The offset and the number of the first real tap of a window.
 template <class G>
 [[gnu::always_inline]] constexpr Selected<int> first_tap(const At<G>& at) {
-  return [&]<int... A>(std::integer_sequence<int, A...>) {
-    return Selected<int>{at.cell + (0 + ... + (at.clip[A].first * AxisOf<G, A>::tap_step)),
-                         (0 + ... + (at.clip[A].first * AxisOf<G, A>::tap_stride))};
+  return [&]<int... A>(std::integer_sequence<int, A...>) __attribute__((always_inline)) {
+    return Selected<int>{at.cell + (0 + ... + (at.template clip<A>().first * AxisOf<G, A>::tap_step)),
+                         (0 + ... + (at.template clip<A>().first * AxisOf<G, A>::tap_stride))};
   }
   (std::make_integer_sequence<int, G::geometry.rank>{});
 }

@@ -72,12 +72,8 @@ struct AxisOf {
       return static_cast<int>(axis.start(0)) * cell_stride + output * output_step;
   }
 
-  [[gnu::always_inline]] static constexpr Clip clip(int output) {
-    if constexpr (is_full)
-      return {0, kernel, kernel};
-    else
-      return clips.of[entry(output)];
-  }
+  /// The real taps of an output's window.
+  [[gnu::always_inline]] static constexpr Clip clip(int output) { return clips.of[entry(output)]; }
 
  private:
   static constexpr int output_step = static_cast<int>(axis.start(1) - axis.start(0)) * cell_stride;
@@ -123,7 +119,7 @@ inline constexpr Index taps_below = taps_from<G, 0> / taps_from<G, A>;
 /// Cells from tap 0 of a window to another of its taps.
 template <class G>
 [[gnu::always_inline]] constexpr int tap_offset(unsigned tap) {
-  const auto on_axis = [&]<int A>(std::integral_constant<int, A>) {
+  const auto on_axis = [&]<int A>(std::integral_constant<int, A>) __attribute__((always_inline)) {
     using On = AxisOf<G, A>;
     if constexpr (On::kernel == 1)
       return 0;
@@ -132,7 +128,7 @@ template <class G>
     else
       return static_cast<int>(tap / On::tap_stride % On::kernel) * On::tap_step;
   };
-  return [&]<int... A>(std::integer_sequence<int, A...>) {
+  return [&]<int... A>(std::integer_sequence<int, A...>) __attribute__((always_inline)) {
     return (0 + ... + on_axis(std::integral_constant<int, A>{}));
   }
   (std::make_integer_sequence<int, G::geometry.rank>{});
