@@ -55,10 +55,49 @@ struct avg_2d_overlapping {
   static constexpr loops::AvgPool2D loop{{3, 3, 2, 2, {1, 8, 17, 17}}};
 };
 
+struct global_avg {
+  template <Settings s>
+  using Tiny = GlobalAvgPool<Shape<1, 8, 16, 16>, s>;
+  static constexpr loops::AvgPool2D loop{{16, 16, 16, 16, {1, 8, 16, 16}}};
+};
+
+// What the notes do not have, and so no loop has.
+struct max_2d_padded {
+  template <Settings s>
+  using Tiny = MaxPoolND<Shape<1, 8, 16, 16>, Window<Kernel<3, 3>, Stride<2, 2>, Padding<1, 1>>, s>;
+};
+struct avg_2d_padded {
+  template <Settings s>
+  using Tiny = AvgPoolND<Shape<1, 8, 16, 16>, Window<Kernel<3, 3>, Stride<2, 2>, Padding<1, 1>>, s>;
+};
+struct adaptive_max {
+  template <Settings s>
+  using Tiny = AdaptiveMaxPoolND<Shape<1, 8, 9, 9>, Adaptive<4, 4>, s>;
+};
+struct adaptive_avg {
+  template <Settings s>
+  using Tiny = AdaptiveAvgPoolND<Shape<1, 8, 9, 9>, Adaptive<4, 4>, s>;
+};
+struct max_2d_int8 {
+  template <Settings s>
+  using Tiny = MaxPool2D<Shape<1, 8, 16, 16>, 2, 2, -1, -1, s, std::int8_t>;
+};
+struct avg_2d_int8 {
+  template <Settings s>
+  using Tiny = AvgPool2D<Shape<1, 8, 16, 16>, 2, 2, -1, -1, s, std::int8_t>;
+};
+
 template <class Row>
 using InputOf = typename Row::template Tiny<inference>::Input;
 template <class Row>
 using OutputOf = typename Row::template Tiny<inference>::Output;
+
+template <class Row>
+inline constexpr bool has_loop = requires {
+  Row::loop;
+};
+template <class Row>
+inline constexpr bool trains = std::same_as<typename InputOf<Row>::Scalar, float>;
 
 /// The numbers that the loop of a max layer keeps in its mask.
 template <class Row>

@@ -9,26 +9,39 @@ import re
 from toolchain import BUILD, DEVICE, HOST, ROOT, check
 
 HERE = ROOT / "embedded"
+# Each row with its name in a program, its number of outputs, and whether there is a loop for it.
 ROWS = {
-    "max_1d": "MaxPool1D(2)",
-    "max_1d_overlapping": "MaxPool1D(3, 2)",
-    "avg_1d": "AvgPool1D(2)",
-    "avg_1d_overlapping": "AvgPool1D(3, 2)",
-    "max_2d": "MaxPool2D(2, 2)",
-    "max_2d_overlapping": "MaxPool2D(3, 3, 2, 2)",
-    "avg_2d": "AvgPool2D(2, 2)",
-    "avg_2d_overlapping": "AvgPool2D(3, 3, 2, 2)",
+    "max_1d": ("MaxPool1D(2)", 256, True),
+    "max_1d_overlapping": ("MaxPool1D(3, 2)", 256, True),
+    "avg_1d": ("AvgPool1D(2)", 256, True),
+    "avg_1d_overlapping": ("AvgPool1D(3, 2)", 256, True),
+    "max_2d": ("MaxPool2D(2, 2)", 512, True),
+    "max_2d_overlapping": ("MaxPool2D(3, 3, 2, 2)", 512, True),
+    "avg_2d": ("AvgPool2D(2, 2)", 512, True),
+    "avg_2d_overlapping": ("AvgPool2D(3, 3, 2, 2)", 512, True),
+    "global_avg": ("GlobalAvgPool", 8, True),
+    "max_2d_padded": ("MaxPoolND, 3x3, stride 2, padding 1", 512, False),
+    "avg_2d_padded": ("AvgPoolND, 3x3, stride 2, padding 1", 512, False),
+    "adaptive_max": ("AdaptiveMaxPoolND, 9x9 to 4x4", 128, False),
+    "adaptive_avg": ("AdaptiveAvgPoolND, 9x9 to 4x4", 128, False),
+    "max_2d_int8": ("MaxPool2D(2, 2), int8", 512, False),
+    "avg_2d_int8": ("AvgPool2D(2, 2), int8", 512, False),
 }
-OUTPUTS = {row: 256 if "1d" in row else 512 for row in ROWS}
-KINDS = ("Tiny", "Loop")
+FUNCTIONS = {"infer": "instructions: forward", "train": "forward in training", "back": "backward"}
+
+
+def kinds(row):
+    return ("Tiny", "Loop") if ROWS[row][2] else ("Tiny",)
 
 
 def objects(machine):
     """Compiles every row as every kind, for inference and for training."""
     for row in ROWS:
-        for kind in KINDS:
+        for kind in kinds(row):
             defines = [f"-DROW={row}", f"-DKIND={kind}"]
             yield machine.compile(HERE / "table_object.cpp", *defines, name=f"{kind}_{row}_infer")
+            if "int8" in row:
+                continue  # has no way back
             defines += ["-DTRAINING"] + ["-DMASK"] * (kind == "Loop" and "max" in row)
             yield machine.compile(HERE / "table_object.cpp", *defines, name=f"{kind}_{row}_train")
 
@@ -38,10 +51,11 @@ def sizes(program):
     text = (program.parent / (program.name + ".map")).read_text().partition("Linker script and memory map")[2]
     found = {}
     for section, size, path in re.findall(r"^ (\.\S+)\s+0x[0-9a-f]+\s+(0x[0-9a-f]+) (\S+)$", text, re.MULTILINE):
-        kind = "memory" if section.startswith((".bss", ".data")) else "code" if section.startswith((".text", ".rodata")) else None
-        if kind is not None:
-            entry = found.setdefault(path.rsplit("/", 1)[-1].removesuffix(".o"), {"code": 0, "memory": 0})
-            entry[kind] += int(size, 16)
+        entry = found.setdefault(path.rsplit("/", 1)[-1].removesuffix(".o"), {"code": 0, "memory": 0})
+        if section.startswith((".text", ".rodata")):
+            entry["code"] += int(size, 16)
+        elif section.startswith((".data", ".bss")):
+            entry["memory"] += int(size, 16)
     return found
 
 
@@ -57,19 +71,36 @@ def instructions(program):
     }
 
 
-def main():
+def measure():
+    """For every row, the numbers of each column: of the tiny layer and, where there is one, of the loop."""
     device = DEVICE.link_objects("table", *objects(DEVICE), DEVICE.compile(HERE / "table_main.cpp"))
     host = HOST.link_objects("table", *objects(HOST), HOST.compile(HERE / "table_main.cpp"))
+    if "different" in (said := HOST.run(host)):
+        raise RuntimeError(f"loops and tiny layers differ:\n{said}")
     size, count = sizes(device), instructions(host)
 
-    print("| layer | code, inference | code, training | kept for training | instructions per output: forward "
-          "| forward in training | backward |")  # fmt: skip
-    print("|---|---|---|---|---|---|---|")
-    for row, label in ROWS.items():
-        pairs = [[size[f"{kind}_{row}_{mode}"]["code"] for kind in KINDS] for mode in ("infer", "train")]
-        pairs.append([size[f"{kind}_{row}_train"]["memory"] for kind in KINDS])
-        pairs += [[round(count[kind, row, f] / OUTPUTS[row], 1) for kind in KINDS] for f in ("infer", "train", "back")]
-        print(f"| `{label}` | " + " | ".join(f"{tiny} / {loop}" for tiny, loop in pairs) + " |")
+    def bytes_of(row, mode, what):
+        objects_of_row = [f"{kind}_{row}_{mode}" for kind in kinds(row)]
+        return [size[name][what] for name in objects_of_row if name in size]
+
+    for row, (_, outputs, _) in ROWS.items():
+        columns = {
+            "code, inference": bytes_of(row, "infer", "code"),
+            "code, training": bytes_of(row, "train", "code"),
+            "kept for training": bytes_of(row, "train", "memory"),
+        }
+        for function, name in FUNCTIONS.items():
+            counts = [count[kind, row, function] for kind in kinds(row) if (kind, row, function) in count]
+            columns[name] = [round(number / outputs, 1) for number in counts]
+        yield row, columns
+
+
+def main():
+    for number, (row, columns) in enumerate(measure()):
+        if number == 0:
+            print("| layer |", " | ".join(columns), "|")
+            print("|---" * (1 + len(columns)) + "|")
+        print(f"| {ROWS[row][0]} |", " | ".join(" / ".join(map(str, cell)) for cell in columns.values()), "|")
 
 
 if __name__ == "__main__":

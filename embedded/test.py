@@ -3,6 +3,7 @@
 import re
 import sys
 
+from table import FUNCTIONS, ROWS, measure
 from toolchain import DEVICE, HOST, ROOT
 
 HERE = ROOT / "embedded"
@@ -55,9 +56,25 @@ def symbol_tests():
     yield "the firmware has no heap, exceptions, RTTI, streams or libm", not any(map(HOSTED.search, firmware))
 
 
+def cost_tests():
+    """Beside the plain loops of the same sizes, every layer has what docs/embedded.md promises."""
+    for row, columns in measure():
+        pairs = {name: cell for name, cell in columns.items() if len(cell) == 2}
+        if not pairs:
+            continue
+        label = ROWS[row][0]
+        code = [pairs["code, inference"], pairs["code, training"]]
+        yield f"{label}: at most twice the code", all(tiny <= 2 * loop for tiny, loop in code)
+        runs = [pairs[name] for name in FUNCTIONS.values()]
+        yield f"{label}: fewer instructions in every function", all(0 < tiny < loop for tiny, loop in runs)
+        if row.startswith("max"):
+            tiny, loop = pairs["kept for training"]
+            yield f"{label}: at most a quarter of the memory", 0 < 4 * tiny <= loop
+
+
 def main():
     passed = failed = 0
-    for tests in (case_tests, example_tests, symbol_tests):
+    for tests in (case_tests, example_tests, symbol_tests, cost_tests):
         for name, holds in tests():
             print("ok    " if holds else "FAILED", name)
             passed, failed = passed + bool(holds), failed + (not holds)
