@@ -1,7 +1,8 @@
 """Prints what the tiny layers cost beside the plain loops of loops.hpp: `make embedded-table`.
 
-Code and memory are those of a Cortex-M4, added up from the linker map of a program that holds every layer in object files
-of its own. Instructions are counted by callgrind in the host build of the same files with the same flags.
+Code and memory are those of a Cortex-M4, added up from the linker map of a program that holds
+every layer in object files of its own. Instructions are counted by callgrind in the host build
+of the same files with the same flags.
 """
 
 import re
@@ -48,10 +49,17 @@ def objects(machine):
 
 def sizes(program):
     """Bytes of code and constants, and of memory, of every object file in a linker map."""
-    text = (program.parent / (program.name + ".map")).read_text().partition("Linker script and memory map")[2]
+    text = (
+        (program.parent / (program.name + ".map"))
+        .read_text()
+        .partition("Linker script and memory map")[2]
+    )
     found = {}
-    for section, size, path in re.findall(r"^ (\.\S+)\s+0x[0-9a-f]+\s+(0x[0-9a-f]+) (\S+)$", text, re.MULTILINE):
-        entry = found.setdefault(path.rsplit("/", 1)[-1].removesuffix(".o"), {"code": 0, "memory": 0})
+    pattern = r"^ (\.\S+)\s+0x[0-9a-f]+\s+(0x[0-9a-f]+) (\S+)$"
+    for section, size, path in re.findall(pattern, text, re.MULTILINE):
+        entry = found.setdefault(
+            path.rsplit("/", 1)[-1].removesuffix(".o"), {"code": 0, "memory": 0}
+        )
         if section.startswith((".text", ".rodata")):
             entry["code"] += int(size, 16)
         elif section.startswith((".data", ".bss")):
@@ -72,7 +80,7 @@ def instructions(program):
 
 
 def measure():
-    """For every row, the numbers of each column: of the tiny layer and, where there is one, of the loop."""
+    """For every row, the numbers of each column: of the tiny layer and of the loop, if any."""
     device = DEVICE.link_objects("table", *objects(DEVICE), DEVICE.compile(HERE / "table_main.cpp"))
     host = HOST.link_objects("table", *objects(HOST), HOST.compile(HERE / "table_main.cpp"))
     if "different" in (said := HOST.run(host)):
@@ -90,7 +98,9 @@ def measure():
             "kept for training": bytes_of(row, "train", "memory"),
         }
         for function, name in FUNCTIONS.items():
-            counts = [count[kind, row, function] for kind in kinds(row) if (kind, row, function) in count]
+            counts = [
+                count[kind, row, function] for kind in kinds(row) if (kind, row, function) in count
+            ]
             columns[name] = [round(number / outputs, 1) for number in counts]
         yield row, columns
 
@@ -100,7 +110,11 @@ def main():
         if number == 0:
             print("| layer |", " | ".join(columns), "|")
             print("|---" * (1 + len(columns)) + "|")
-        print(f"| {ROWS[row][0]} |", " | ".join(" / ".join(map(str, cell)) for cell in columns.values()), "|")
+        print(
+            f"| {ROWS[row][0]} |",
+            " | ".join(" / ".join(map(str, cell)) for cell in columns.values()),
+            "|",
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Runs the tiny layers on the emulated microcontroller and compares every bit with the host: `make test-embedded`."""
+"""Tests the tiny layers on an emulated microcontroller, bit for bit: `make test-embedded`."""
 
 import re
 import sys
@@ -11,8 +11,8 @@ EXAMPLE = ROOT / "examples" / "firmware_cnn1d" / "firmware_cnn1d.cpp"
 
 # What a program without heap, exceptions, RTTI, streams and mathematical library must not contain.
 HOSTED = re.compile(
-    r"\b(malloc|calloc|realloc|free|operator new|operator delete|__cxa_\w+|_Unwind_\w+|typeinfo|std::\w*stream"
-    r"|expf?|logf?|powf?|sqrtf?|printf)\b"
+    r"\b(malloc|calloc|realloc|free|operator new|operator delete|__cxa_\w+|_Unwind_\w+"
+    r"|typeinfo|std::\w*stream|expf?|logf?|powf?|sqrtf?|printf)\b"
 )
 TRAINING = re.compile(r"backward|vjp|Memory|Small")
 
@@ -28,7 +28,10 @@ def case_tests():
     names = dict.fromkeys(line.split()[0] for line in host + device)
     for name in names:
         of_case = [[line for line in lines if line.split()[0] == name] for lines in (host, device)]
-        yield f"{name}: host and Cortex-M4 agree on every bit", of_case[0] == of_case[1] and of_case[0] != []
+        yield (
+            f"{name}: host and Cortex-M4 agree on every bit",
+            of_case[0] == of_case[1] and of_case[0] != [],
+        )
     for array, least in (("y", 30), ("taps", 10), ("gx", 25)):
         printed = [line for line in device if line.split()[1] == array and len(line.split()) > 2]
         yield f"at least {least} cases have printed {array}", len(printed) >= least
@@ -40,7 +43,10 @@ def example_tests():
     losses = [float(line.split()[-1]) for line in device if line.startswith("step")]
     yield "firmware_cnn1d prints the same losses on both machines", host == device
     yield "firmware_cnn1d prints at least ten losses", len(losses) >= 10
-    yield "firmware_cnn1d ends with less than a tenth of its first loss", losses and losses[-1] < losses[0] / 10
+    yield (
+        "firmware_cnn1d ends with less than a tenth of its first loss",
+        losses and losses[-1] < losses[0] / 10,
+    )
 
 
 def symbol_tests():
@@ -49,11 +55,23 @@ def symbol_tests():
         # Without inlining, every function that is used has a symbol.
         inference = machine.symbols(machine.compile(HERE / "inference_only.cpp", "-fno-inline"))
         training = machine.symbols(machine.compile(HERE / "training_too.cpp", "-fno-inline"))
-        yield f"{machine.name}: a build for inference has code", any("forward" in line for line in inference)
-        yield f"{machine.name}: ... and none for training", not any(TRAINING.search(line) for line in inference)
-        yield f"{machine.name}: ... which the search finds where it is", any(TRAINING.search(line) for line in training)
+        yield (
+            f"{machine.name}: a build for inference has code",
+            any("forward" in line for line in inference),
+        )
+        yield (
+            f"{machine.name}: ... and none for training",
+            not any(TRAINING.search(line) for line in inference),
+        )
+        yield (
+            f"{machine.name}: ... which the search finds where it is",
+            any(TRAINING.search(line) for line in training),
+        )
     firmware = DEVICE.symbols(DEVICE.build("cases", HERE / "run_cases.cpp"))
-    yield "the firmware has no heap, exceptions, RTTI, streams or libm", not any(map(HOSTED.search, firmware))
+    yield (
+        "the firmware has no heap, exceptions, RTTI, streams or libm",
+        not any(map(HOSTED.search, firmware)),
+    )
 
 
 def cost_tests():
@@ -66,7 +84,10 @@ def cost_tests():
         code = [pairs["code, inference"], pairs["code, training"]]
         yield f"{label}: at most twice the code", all(tiny <= 2 * loop for tiny, loop in code)
         runs = [pairs[name] for name in FUNCTIONS.values()]
-        yield f"{label}: fewer instructions in every function", all(0 < tiny < loop for tiny, loop in runs)
+        yield (
+            f"{label}: fewer instructions in every function",
+            all(0 < tiny < loop for tiny, loop in runs),
+        )
         if row.startswith("max"):
             tiny, loop = pairs["kept for training"]
             yield f"{label}: at most a quarter of the memory", 0 < 4 * tiny <= loop

@@ -7,13 +7,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "embedded"
 BOARD = ROOT / "embedded" / "board"
 
-# The same for both machines. Contraction is off, because the host has no fused multiply-add by default and results are
-# compared bit for bit; -fno-threadsafe-statics, because there are no threads.
+# The same for both machines. Without contraction, because a fused multiply-add has other bits than
+# the two operations that a host without it makes; without guards of statics, for want of threads.
 FLAGS = [
-    "-std=c++20", "-O2", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
-    "-ffp-contract=off", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror",
-    f"-I{ROOT / 'include'}", f"-I{ROOT / 'embedded'}",
-]  # fmt: skip
+    *"-std=c++20 -O2 -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics".split(),
+    *"-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror".split(),
+    f"-I{ROOT / 'include'}",
+    f"-I{ROOT / 'embedded'}",
+]
 CORTEX_M4 = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
 
 
@@ -25,14 +26,14 @@ class Machine:
         self.board, self.link, self.runner = board, link, runner
 
     def compile(self, source, *extra, name=None):
-        """Compiles one source file; returns the object file, which is named after the source unless `name` is given."""
+        """Compiles one source file to an object file, named after it unless `name` is given."""
         target = BUILD / self.name / ((name or pathlib.Path(source).stem) + ".o")
         target.parent.mkdir(parents=True, exist_ok=True)
         check([self.prefix + "g++", *FLAGS, *self.flags, *extra, "-c", source, "-o", target])
         return target
 
     def link_objects(self, name, *objects):
-        """Links object files with the board's; returns the program. Its linker map stands beside it."""
+        """Links object files and the board's to a program, with its linker map beside it."""
         program = BUILD / self.name / name
         command = [self.prefix + "g++", *self.flags, *objects, self.compile(self.board), *self.link]
         check([*command, f"-Wl,-Map={program}.map", "-o", program])
@@ -52,7 +53,9 @@ class Machine:
 
 def check(command, timeout=None):
     """Runs a command and returns what it printed. Raises, with all that it said, if it fails."""
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout, check=False)
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, timeout=timeout, check=False
+    )
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return done.stdout
