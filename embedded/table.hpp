@@ -129,4 +129,13 @@ struct Loop {
   static std::remove_const_t<decltype(Row::loop)> pool;
 };
 
+/// The loop again, with sizes that the compiler knows.
+template <class Row>
+struct Known {
+  static void infer(const InputOf<Row>& x, OutputOf<Row>& y);
+  static void train(const InputOf<Row>& x, OutputOf<Row>& y);
+  static void back(const OutputOf<Row>& gy, InputOf<Row>& gx);
+  static float mask[mask_size<Row>()];
+};
+
 }  // namespace embedded

@@ -32,7 +32,7 @@ FUNCTIONS = {"infer": "instructions: forward", "train": "forward in training", "
 
 
 def kinds(row):
-    return ("Tiny", "Loop") if ROWS[row][2] else ("Tiny",)
+    return ("Tiny", "Loop", "Known") if ROWS[row][2] else ("Tiny",)
 
 
 def objects(machine):
@@ -43,7 +43,7 @@ def objects(machine):
             yield machine.compile(HERE / "table_object.cpp", *defines, name=f"{kind}_{row}_infer")
             if "int8" in row:
                 continue  # has no way back
-            defines += ["-DTRAINING"] + ["-DMASK"] * (kind == "Loop" and "max" in row)
+            defines += ["-DTRAINING"] + ["-DMASK"] * (kind != "Tiny" and "max" in row)
             yield machine.compile(HERE / "table_object.cpp", *defines, name=f"{kind}_{row}_train")
 
 
@@ -72,7 +72,7 @@ def instructions(program):
     out = BUILD / "callgrind.out"
     check(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", program])
     text = check(["callgrind_annotate", "--inclusive=yes", "--threshold=100", out])
-    pattern = r"^\s*([\d,]+) .*embedded::(Tiny|Loop)<embedded::(\w+)>::(infer|train|back)\("
+    pattern = r"^\s*([\d,]+) .*embedded::(Tiny|Loop|Known)<embedded::(\w+)>::(infer|train|back)\("
     return {
         (kind, row, function): int(count.replace(",", ""))
         for count, kind, row, function in re.findall(pattern, text, re.MULTILINE)
@@ -80,7 +80,7 @@ def instructions(program):
 
 
 def measure():
-    """For every row, the numbers of each column: of the tiny layer and of the loop, if any."""
+    """For every row, the numbers of each column: of the tiny layer and of the two loops, if any."""
     device = DEVICE.link_objects("table", *objects(DEVICE), DEVICE.compile(HERE / "table_main.cpp"))
     host = HOST.link_objects("table", *objects(HOST), HOST.compile(HERE / "table_main.cpp"))
     if "different" in (said := HOST.run(host)):

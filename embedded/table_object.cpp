@@ -1,5 +1,5 @@
-// One layer of the table: `ROW` as `KIND` (Tiny or Loop), for inference or, if TRAINING is defined, for training, where
-// MASK says that the loop keeps one.
+// One layer of the table: `ROW` as `KIND` (Tiny, Loop or Known), for inference or, if TRAINING is defined, for
+// training, where MASK says that the loop keeps one.
 #include "table.hpp"
 
 namespace embedded {
@@ -28,8 +28,29 @@ void Loop<Row>::back(const OutputOf<Row>& gy, InputOf<Row>& gx) {
 template <class Row>
 float Loop<Row>::mask[mask_size<Row>()];
 
+/// The loop for training, its mask included.
+template <class Row>
+constexpr auto known_pool() {
+  auto pool = Row::loop;
+  if constexpr (has_mask<Row>) {
+    pool.training = true;
+    pool.mask = Known<Row>::mask;
+  }
+  return pool;
+}
+template <class Row>
+void Known<Row>::train(const InputOf<Row>& x, OutputOf<Row>& y) {
+  known_pool<Row>().forward(x.data, y.data);
+}
+template <class Row>
+void Known<Row>::back(const OutputOf<Row>& gy, InputOf<Row>& gx) {
+  known_pool<Row>().backward(gy.data, gx.data);
+}
+template <class Row>
+float Known<Row>::mask[mask_size<Row>()];
+
 #ifdef MASK
-template float Loop<ROW>::mask[mask_size<ROW>()];
+template float KIND<ROW>::mask[mask_size<ROW>()];
 #endif
 template void KIND<ROW>::train(const InputOf<ROW>& x, OutputOf<ROW>& y);
 template void KIND<ROW>::back(const OutputOf<ROW>& gy, InputOf<ROW>& gx);
@@ -43,6 +64,11 @@ void Tiny<Row>::infer(const InputOf<Row>& x, OutputOf<Row>& y) {
 template <class Row>
 void Loop<Row>::infer(const InputOf<Row>& x, OutputOf<Row>& y) {
   pool.forward(x.data, y.data);
+}
+
+template <class Row>
+void Known<Row>::infer(const InputOf<Row>& x, OutputOf<Row>& y) {
+  Row::loop.forward(x.data, y.data);
 }
 
 template void KIND<ROW>::infer(const InputOf<ROW>& x, OutputOf<ROW>& y);
