@@ -1,10 +1,10 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-long fuzz bench bench-all wheel test-wheel lint clean
+.PHONY: help demo test test-asan test-embedded embedded-table test-long fuzz bench bench-all wheel test-wheel lint clean
 FUZZ_SECONDS ?= 1800
 
 help:  ## List the commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 demo: build/release/build.ninja  ## Set up, build, and make a page with every operator on one picture, and your machine's speed
 	@cmake --build --preset release --target ndpool_command
@@ -19,6 +19,14 @@ test-asan: build/asan/build.ninja build/release/python.stamp  ## The same tests 
 	cmake --build --preset asan
 	ctest --preset asan
 	NDPOOL_COMMAND=build/asan/bin/ndpool build/venv/bin/python -m pytest -q tests/cli/test_hostile.py
+
+test-embedded:  ## The tiny layers and the firmware example on an emulated Cortex-M4, bit for bit as on the host
+	@scripts/setup.sh embedded
+	python3 embedded/test.py
+
+embedded-table:  ## Code size, memory and instructions of the tiny layers beside plain loops
+	@scripts/setup.sh embedded
+	@python3 embedded/table.py
 
 # Two programs share the scalars; both print how far they are.
 test-long: build/release/build.ninja  ## A million generated problems, kernels against the spec, for about an hour

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that a part of the project needs and that are missing. Does nothing, and needs no
 # network, when all are there.
-#   scripts/setup.sh build|lint|bench|fuzz|python
+#   scripts/setup.sh build|lint|bench|fuzz|python|embedded
 set -eu
 
 case "${1:-}" in
@@ -10,7 +10,8 @@ case "${1:-}" in
   bench) packages="libbenchmark-dev" ;;
   fuzz) packages="clang libclang-rt-14-dev" ;;
   python) packages="python3-dev python3-venv chromium" ;;
-  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python" >&2; exit 2 ;;
+  embedded) packages="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3" ;;
+  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python|embedded" >&2; exit 2 ;;
 esac
 
 missing=""

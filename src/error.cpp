@@ -31,6 +31,7 @@ const char* name(Argument argument) {
     case Argument::taps: return "taps";
     case Argument::strides: return "strides";
     case Argument::out: return "out";
+    case Argument::grad_out: return "grad_out";
   }
   return "argument";
 }
@@ -137,6 +138,13 @@ std::string message(const Fault& fault) {
       break;
     case Code::index_out_of_range:
       out << argument << " holds " << v[0] << ", which is neither -1 nor one of the " << v[1] << " cells it can name";
+      break;
+    case Code::edges_dropped:
+      out << Subject(fault) << " with stride " << v[1] << " loses " << v[2] << " of " << v[3]
+          << " elements at the end; " << v[4] << " more of padding there keeps them";
+      break;
+    case Code::nothing_kept:
+      out << "backward has nothing to go back from: it needs a forward in training mode before it";
       break;
   }
   return out.str();

@@ -482,10 +482,24 @@ std::vector<Wrong> wrong_compact_indices() {
   };
 }
 
+std::vector<Wrong> wrong_layers() {
+  return {
+      Wrong("LayerThatLosesEdges", edges_dropped,
+            "kernel 2 on axis 2 with stride 2 loses 1 of 5 elements at the end; 1 more",
+            [](Memory&) {
+              nn::MaxPool1D(2, 2, {.edges = Edges::error}).output_shape({1, 1, 5});
+            }),
+      Wrong("BackwardBeforeForward", nothing_kept, "backward...needs a forward in training mode",
+            [](Memory&) {
+              nn::MaxPool1D(2).backward(nn::Tensor({1, 1, 2}));
+            }),
+  };
+}
+
 std::vector<Wrong> all_wrong_calls() {
   std::vector<Wrong> all;
   for (const auto& table : {wrong_windows(), empty_windows_and_overflows(), wrong_options_and_scalars(), wrong_arrays(),
-                            wrong_unpools(), wrong_compact_indices()})
+                            wrong_unpools(), wrong_compact_indices(), wrong_layers()})
     all.insert(all.end(), table.begin(), table.end());
   return all;
 }
@@ -541,7 +555,7 @@ TEST(TableOfWrongCalls, HasEveryCodeAndEveryArgument) {
     codes.insert(fault.code);
     arguments.insert(fault.argument);
   }
-  for (int code = 1; code <= static_cast<int>(Code::index_out_of_range); ++code)
+  for (int code = 1; code <= static_cast<int>(Code::nothing_kept); ++code)
     EXPECT_TRUE(codes.contains(static_cast<Code>(code))) << "no wrong call has code " << code;
   for (int argument = 1; argument <= static_cast<int>(Argument::strides); ++argument)
     EXPECT_TRUE(arguments.contains(static_cast<Argument>(argument))) << "no wrong call is about argument " << argument;

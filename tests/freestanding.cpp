@@ -1,6 +1,8 @@
-// Compiled with -ffreestanding -fno-exceptions -fno-rtti: geometry, spec core and typed pools need no hosted library.
+// Compiled with -ffreestanding -fno-exceptions -fno-rtti: geometry, spec core, typed pools and tiny layers need no
+// hosted library.
 // The results of max, min, sum and average are checked by the compiler.
 #include <ndpool/half.hpp>
+#include <ndpool/tiny.hpp>
 #include <ndpool/typed.hpp>
 
 namespace ndpool::typed {
@@ -30,6 +32,18 @@ static_assert(sum_pool<Halves>(halves)(0, 0) == std::numeric_limits<f16>::infini
 static_assert(avg_pool<Halves>(halves)(0, 0) == 30000);  // 30000.75 in float, and f16 has steps of 16 there
 static_assert(max_pool<Halves>.vjp(halves, Tensor<bf16, Shape<1, 1>>{{bf16(3)}}, {{{.ties = Ties::split}}}) ==
               Tensor<bf16, Shape<2, 2>>{{bf16(0), bf16(0), bf16(1.5F), bf16(1.5F)}});
+
+/// The way there and back through a tiny layer.
+constexpr Tensor<float, Shape<1, 1, 5>> tiny_gradient() {
+  using Layer = tiny::MaxPool1D<Shape<1, 1, 5>, 2, -1, tiny::training>;
+  Layer::Input gx;
+  Layer::Output y;
+  Layer::Memory memory;
+  Layer::forward(Layer::Input{{1, 4, 3, 3, 9}}, y, memory);
+  Layer::backward(memory, Layer::Output{{5, 7}}, gx);
+  return gx;
+}
+static_assert(tiny_gradient() == Tensor<float, Shape<1, 1, 5>>{{0, 5, 7, 0, 0}});
 
 /// Called by nobody: it makes the compiler emit the code of the pools that need a mathematical library, too.
 float pools_at_run_time(const Tensor<float, Shape<4, 4>>& x) {

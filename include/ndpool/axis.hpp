@@ -49,6 +49,13 @@ struct Range {
   Index end = 0;
 };
 
+/// Cells at the end of an axis that no window sees although a window more would, and the padded cells that are missing
+/// there to see them all.
+struct Loss {
+  Index cells = 0;
+  Index padding = 0;
+};
+
 namespace detail {
 
 // For b > 0. Strides and dilations are 1 so often that asking first is cheaper than dividing.
@@ -169,6 +176,23 @@ struct Axis {
   constexpr Range full_outputs() const {
     const Index begin = outputs_with_tap(0).begin;
     return {begin, detail::larger(begin, outputs_with_tap(kernel - 1).end)};
+  }
+
+  /// What rounding the number of windows down loses at the end of the axis.
+  constexpr Loss loss() const {
+    if (adaptive) return {};
+    Axis longer = *this;  // with every window that starts on the input
+    longer.output = detail::larger(output, detail::ceil_divide(input + lo, stride));
+    Loss lost;
+    Index windows = output;
+    for (Index cell = detail::larger(0, start(output)); cell < input; ++cell) {
+      const Progression seeing = longer.outputs_seeing(cell);
+      if (seeing.count == 0 || seeing.first < output) continue;
+      ++lost.cells;
+      windows = detail::larger(windows, seeing.first + 1);
+    }
+    if (lost.cells > 0) lost.padding = span(windows) - (lo + input + hi);
+    return lost;
   }
 
   /// The first output whose window holds no input cell, or -1.

@@ -44,6 +44,8 @@ enum class Code : unsigned char {
   no_identity,           ///< empty = identity asked of a scalar without a lowest or highest value
   taps_do_not_fit,       ///< a window with more taps than a compact index can number
   index_out_of_range,    ///< an index that names no cell of the window or of the array
+  edges_dropped,         ///< elements at an edge that no window sees, where the caller asked for an error
+  nothing_kept,          ///< the backward map of a layer that has not run forward in training mode
 };
 
 /// The argument a fault is about. The names are those a caller wrote.
@@ -71,6 +73,7 @@ enum class Argument : unsigned char {
   taps,
   strides,
   out,
+  grad_out,
 };
 
 /// `values` holds the numbers of the sentence, in the order in which it names them; `real` the one that is not whole.

@@ -4,6 +4,7 @@
 #include <ndpool/error.hpp>
 #include <ndpool/geometry.hpp>
 #include <ndpool/half.hpp>
+#include <ndpool/layers.hpp>
 #include <ndpool/plan.hpp>
 #include <ndpool/pool.hpp>
 #include <ndpool/reducer.hpp>

@@ -12,6 +12,7 @@
 
 #include <ndpool/spec/average.hpp>
 #include <ndpool/spec/core.hpp>
+#include <ndpool/spec/fixed.hpp>
 #include <ndpool/spec/lp.hpp>
 #include <ndpool/spec/max.hpp>
 #include <ndpool/spec/min.hpp>
@@ -219,8 +220,11 @@ struct Pool {
   template <class T, class S>
   constexpr Output<T, S> operator()(const Tensor<T, S>& x, const Reducer<T>& reducer = {}) const {
     Output<T, S> y;
-    spec::core::forward(geometry<S>, checked<T, S>(reducer), x.view(), full_view<S>(y),
-                        [](const auto&, const auto&) {});
+    const Reducer<T> used = checked<T, S>(reducer);
+    if constexpr (spec::fixed::can_walk(geometry<S>))
+      spec::fixed::forward<Resolved<Description, S>>(used, x.data, y.data);
+    else
+      spec::core::forward(geometry<S>, used, x.view(), full_view<S>(y), [](const auto&, const auto&) {});
     return y;
   }
 

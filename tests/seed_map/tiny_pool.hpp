@@ -3,30 +3,45 @@
 
 #include "seed_map/support.hpp"
 
+#include <ndpool/tiny.hpp>
+
 namespace ndpool {
 namespace {
 
+using nn::AvgPool1D, nn::AvgPool2D, nn::MaxPool1D, nn::MaxPool2D;
+using Floats = nn::Tensor;
+
+template <class Layer>
+Layer in_training(Layer layer) {
+  layer.set_training(true);
+  return layer;
+}
+
 TEST(SeedMap, TinyLayers) {
-  const Doubles sequence({1, 1, 2}, {1, 3}), image({1, 1, 2, 2}, {1, 3, 5, 9});
-  expect(forward(max_pool(pairs), sequence), Doubles({1, 1, 1}, 3));
-  expect(forward(avg_pool(pairs), sequence), Doubles({1, 1, 1}, 2));
-  expect(forward(max_pool(squares), image), Doubles({1, 1, 1, 1}, 9));
-  expect(forward(avg_pool(squares), image), Doubles({1, 1, 1, 1}, 4.5));
+  const Floats sequence({1, 1, 2}, {1, 3}), image({1, 1, 2, 2}, {1, 3, 5, 9});
+  EXPECT_EQ(MaxPool1D(2).forward(sequence), Floats({1, 1, 1}, {3}));
+  EXPECT_EQ(AvgPool1D(2).forward(sequence), Floats({1, 1, 1}, {2}));
+  EXPECT_EQ(MaxPool2D(2, 2).forward(image), Floats({1, 1, 1, 1}, {9}));
+  EXPECT_EQ(AvgPool2D(2, 2).forward(image), Floats({1, 1, 1, 1}, {4.5}));
 }
 TEST(SeedMap, TinyChannelsAreIndependent) {
   expect(forward(max_pool(pairs), Doubles({1, 2, 2}, {1, 2, 30, 10})), {{1, 2, 1}, {2, 30}});
 }
 TEST(SeedMap, TinyNoLearnableParameters) {
-  const Pool pool = avg_pool(pairs);
-  const Doubles x({1, 1, 4}, {1, 3, 5, 11}), before = forward(pool, x);
-  expect(vjp(pool, x, Doubles({1, 1, 2}, {2, 4})), {{1, 1, 4}, {1, 1, 2, 2}});
-  expect(before, {{1, 1, 2}, {2, 8}});
-  expect(forward(pool, x), before);
+  AvgPool1D layer = in_training(AvgPool1D(2));
+  const Floats x({1, 1, 4}, {1, 3, 5, 11}), before = layer.forward(x);
+  EXPECT_EQ(layer.backward(Floats({1, 1, 2}, {2, 4})), Floats({1, 1, 4}, {1, 1, 2, 2}));
+  EXPECT_EQ(before, Floats({1, 1, 2}, {2, 8}));
+  EXPECT_EQ(layer.forward(x), before);
 }
 TEST(SeedMap, TinyOnlyMaxHasArgmax) {
-  const Doubles x({1, 1, 2}, {4, 6});
-  expect(indices(max_pool(pairs), x), testing::Array<Index>({1, 1, 1}, 1));
-  EXPECT_EQ(fault_of([&] { indices(avg_pool(pairs), x); }).code, Code::no_indices);
+  MaxPool1D max = in_training(MaxPool1D(2));
+  AvgPool1D average = in_training(AvgPool1D(2));
+  max.forward(Floats({1, 2, 6}));
+  average.forward(Floats({1, 2, 6}));
+  EXPECT_EQ(max.kept_bytes(), 6U);
+  EXPECT_EQ(average.kept_bytes(), 0U);
+  EXPECT_EQ(fault_of([] { indices(avg_pool(pairs), Doubles({1, 1, 2})); }).code, Code::no_indices);
 }
 TEST(SeedMap, TinyShrinksTheMap) {
   const Doubles map({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
@@ -38,6 +53,17 @@ TEST(SeedMap, TinyMaxInWindow) {
 }
 TEST(SeedMap, TinyAverageInWindow) {
   expect(typed::avg_pool<typed::Window<typed::Kernel<4>>>(Tensor<1, 1, 4>{{3, 9, 1, 4}}), Tensor<1, 1, 1>{{4.25}});
+}
+TEST(SeedMap, TinyRetainsTheStrongest) {
+  const Doubles pooled = forward(max_pool(squares), hills_array);
+  EXPECT_EQ(*std::max_element(pooled.begin(), pooled.end()), *std::max_element(hills.begin(), hills.end()));
+}
+TEST(SeedMap, TinyRetainsTheTrend) {
+  const Doubles pooled = forward(avg_pool(squares), hills_array);
+  EXPECT_EQ(std::accumulate(pooled.begin(), pooled.end(), 0.0) / 4,
+            std::accumulate(hills.begin(), hills.end(), 0.0) / 16);
+  const auto [low, high] = std::minmax_element(pooled.begin(), pooled.end());
+  EXPECT_LT(*high - *low, 9.0 - 0.0);
 }
 TEST(SeedMap, TinyLessCompute) { EXPECT_EQ(element_count(max_pool(squares).output_shape({8, 16, 32, 32})), 32768); }
 TEST(SeedMap, TinyLargerReceptiveField) {
@@ -68,38 +94,64 @@ TEST(SeedMap, TinyShapes2d) {
 TEST(SeedMap, TinyStrideDefaultsToKernel) {
   expect_shape<typed::Window<typed::Kernel<3>>, typed::Shape<1, 1, 9>, typed::Shape<1, 1, 3>>(
       max_pool({.kernel = {3}}));
-  expect(forward(avg_pool({.kernel = {3}}), arange<double>({1, 1, 6})), {{1, 1, 2}, {1, 4}});
+  EXPECT_EQ(AvgPool1D(3).forward(Floats({1, 1, 6}, {0, 1, 2, 3, 4, 5})), Floats({1, 1, 2}, {1, 4}));
+}
+TEST(SeedMap, TinyMaxPool1dIsALayer) {
+  EXPECT_TRUE((std::is_base_of_v<nn::Layer, MaxPool1D>));
+  EXPECT_FALSE((std::is_convertible_v<int, MaxPool1D>));
+  const std::unique_ptr<nn::Layer> layer = std::make_unique<MaxPool1D>(2);
+  layer->set_training(true);
+  EXPECT_EQ(layer->forward(Floats({1, 1, 2}, {4, 6})), Floats({1, 1, 1}, {6}));
+  EXPECT_EQ(layer->backward(Floats({1, 1, 1}, {5})), Floats({1, 1, 2}, {0, 5}));
+  EXPECT_EQ(layer->name(), "MaxPool1D");
 }
 TEST(SeedMap, TinyMaxPool1dConstructor) {
-  expect(max_pool({.kernel = {5}}).output_shape({1, 1, 20}), {1, 1, 4});
-  EXPECT_EQ(fault_of([] {
-              max_pool({.kernel = {5}, .stride = {-1}}).output_shape({1, 1, 20});
-            }).code,
-            Code::not_positive);
+  expect(MaxPool1D(5).output_shape({1, 1, 20}), {1, 1, 4});
+  expect(MaxPool1D(5, -1).output_shape({1, 1, 20}), {1, 1, 4});
+  expect(MaxPool1D(5, 3).output_shape({1, 1, 20}), {1, 1, 6});
+  using Static = tiny::MaxPool1D<tiny::Shape<1, 1, 20>, 5, 3>;
+  EXPECT_TRUE((std::same_as<Static::OutputShape, tiny::Shape<1, 1, 6>>));
 }
 TEST(SeedMap, TinyMaxPool1dForward) {
-  expect(forward(max_pool(sliding_pairs), Doubles({1, 1, 4}, {1, 3, 2, 5})), {{1, 1, 3}, {3, 3, 5}});
+  EXPECT_EQ(MaxPool1D(2, 1).forward(Floats({1, 1, 4}, {1, 3, 2, 5})), Floats({1, 1, 3}, {3, 3, 5}));
 }
 TEST(SeedMap, TinyMaxPool1dBackward) {
-  expect(vjp(max_pool({.kernel = {3}}), Doubles({1, 2, 3}, {1, 2, 0, 6, 5, 4}), Doubles({1, 2, 1}, {7, 8})),
-         {{1, 2, 3}, {0, 7, 0, 8, 0, 0}});
+  MaxPool1D layer = in_training(MaxPool1D(3));
+  layer.forward(Floats({1, 2, 3}, {1, 2, 0, 6, 5, 4}));
+  EXPECT_EQ(layer.backward(Floats({1, 2, 1}, {7, 8})), Floats({1, 2, 3}, {0, 7, 0, 8, 0, 0}));
 }
 TEST(SeedMap, TinyMask1d) {
   expect(indices(max_pool(pairs), Doubles({2, 1, 4}, {1, 3, 5, 2, 9, 1, 1, 8})), {{2, 1, 2}, {1, 2, 0, 3}});
 }
+TEST(SeedMap, TinyMaskInTrainingOnly) {
+  MaxPool1D layer(2);
+  layer.forward(Floats({1, 1, 4}));
+  EXPECT_EQ(layer.kept_bytes(), 0U);
+  EXPECT_EQ(fault_of([&] { layer.backward(Floats({1, 1, 2})); }).code, Code::nothing_kept);
+  layer.set_training(true);
+  layer.forward(Floats({1, 1, 4}));
+  EXPECT_EQ(layer.kept_bytes(), 2U);
+}
 TEST(SeedMap, TinyGradientGoesToTheMask) {
-  const Doubles x({1, 1, 6}, {1, 3, 5, 2, 9, 4}), gy({1, 1, 3}, {10, 20, 30});
-  const auto mask = indices(max_pool(pairs), x);
-  const Doubles gx = vjp(max_pool(pairs), x, gy);
+  const std::vector<float> x = {1, 3, 5, 2, 9, 4};
+  const auto mask = indices(max_pool(pairs), Doubles({1, 1, 6}, {x.begin(), x.end()}));
+  MaxPool1D layer = in_training(MaxPool1D(2));
+  layer.forward(Floats({1, 1, 6}, x));
+  const Floats gy({1, 1, 3}, {10, 20, 30}), gx = layer.backward(gy);
   for (Index l = 0; l < 3; ++l) EXPECT_EQ(gx[mask[l]], gy[l]);
-  EXPECT_EQ(inner(gx, Doubles(gx.shape(), 1)), 60);
+  EXPECT_EQ(std::accumulate(gx.begin(), gx.end(), 0.0F), 60);
 }
 TEST(SeedMap, TinyAvgPool1dForward) {
-  expect(forward(avg_pool(pairs), Doubles({1, 2, 2}, {1, 3, 5, 9})), {{1, 2, 1}, {2, 7}});
+  EXPECT_EQ(AvgPool1D(2).forward(Floats({1, 2, 2}, {1, 3, 5, 9})), Floats({1, 2, 1}, {2, 7}));
 }
 TEST(SeedMap, TinyAvgPool1dBackward) {
-  expect(typed::avg_pool<typed::Window<typed::Kernel<3>>>.vjp(Tensor<1, 1, 3>{}, Tensor<1, 1, 1>{{6}}),
-         Tensor<1, 1, 3>{{2, 2, 2}});
+  AvgPool1D layer = in_training(AvgPool1D(3));
+  layer.forward(Floats({1, 1, 3}));
+  EXPECT_EQ(layer.backward(Floats({1, 1, 1}, {6})), Floats({1, 1, 3}, {2, 2, 2}));
+  using Static = tiny::AvgPool1D<tiny::Shape<1, 1, 3>, 3, -1, tiny::training>;
+  Static::Input gx;
+  Static::backward({}, Static::Output{{6}}, gx);
+  EXPECT_EQ(gx, (Static::Input{{2, 2, 2}}));
 }
 const Doubles two_squares({1, 1, 2, 4}, {1, 2, 3, 9, 4, 8, 5, 6});
 TEST(SeedMap, TinyMask2d) {
@@ -109,17 +161,21 @@ TEST(SeedMap, TinyMask2d) {
   expect(tabulate(2, [&](Index l) { return mask[l] % 4; }), {1, 3});
 }
 TEST(SeedMap, TinyMaxPool2dBackward) {
-  const Doubles gy({1, 1, 1, 2}, {1, 2}), expected({1, 1, 2, 4}, {0, 0, 0, 2, 0, 1, 0, 0});
-  expect(vjp(max_pool(squares), two_squares, gy), expected);
+  MaxPool2D layer = in_training(MaxPool2D(2, 2));
+  layer.forward(Floats({1, 1, 2, 4}, {two_squares.begin(), two_squares.end()}));
+  EXPECT_EQ(layer.backward(Floats({1, 1, 1, 2}, {1, 2})), Floats({1, 1, 2, 4}, {0, 0, 0, 2, 0, 1, 0, 0}));
   Doubles placed(two_squares.shape(), -1);
+  const Doubles gy({1, 1, 1, 2}, {1, 2});
   max_unpool({.output_size = {2, 4}}).forward(gy.view(), indices(max_pool(squares), two_squares).view(), placed.view());
-  expect(placed, expected);
+  expect(placed, {{1, 1, 2, 4}, {0, 0, 0, 2, 0, 1, 0, 0}});
 }
 TEST(SeedMap, TinyAvgPool2dForward) {
-  expect(forward(avg_pool({.kernel = {2, 3}}), arange<double>({1, 1, 2, 3}, 1)), Doubles({1, 1, 1, 1}, 3.5));
+  EXPECT_EQ(AvgPool2D(2, 3).forward(Floats({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6})), Floats({1, 1, 1, 1}, {3.5}));
 }
 TEST(SeedMap, TinyAvgPool2dBackward) {
-  expect(vjp(avg_pool({.kernel = {2, 3}}), Doubles({1, 1, 2, 3}), Doubles({1, 1, 1, 1}, 12)), Doubles({1, 1, 2, 3}, 2));
+  AvgPool2D layer = in_training(AvgPool2D(2, 3));
+  layer.forward(Floats({1, 1, 2, 3}));
+  EXPECT_EQ(layer.backward(Floats({1, 1, 1, 1}, {12})), Floats({1, 1, 2, 3}, 2));
 }
 TEST(SeedMap, TinyWindowsDoNotOverlap) {
   expect(vjp(sum_pool(squares), Doubles({1, 1, 4, 6}), Doubles({1, 1, 2, 3}, 1)), Doubles({1, 1, 4, 6}, 1));
@@ -133,18 +189,38 @@ TEST(SeedMap, TinyAvgGradientsAreUniform) {
          {{1, 1, 2, 4}, {1, 1, 1, 1, 2, 2, 2, 2}});
 }
 TEST(SeedMap, TinyGlobalAvgPool) {
-  expect(forward(global_avg_pool({.axes = {2, 3}}), Doubles({1, 2, 1, 2}, {1, 3, 5, 9})), {{1, 2}, {2, 7}});
+  EXPECT_EQ(nn::GlobalAvgPool(2).forward(Floats({1, 2, 1, 2}, {1, 3, 5, 9})), Floats({1, 2}, {2, 7}));
 }
 TEST(SeedMap, TinyEdgeElementsAreDropped) {
-  const Doubles x({1, 1, 5}, {1, 2, 3, 4, 99});
-  expect(forward(max_pool(pairs), x), {{1, 1, 2}, {2, 4}});
-  expect(vjp(max_pool(pairs), x, Doubles({1, 1, 2}, {5, 6})), {{1, 1, 5}, {0, 5, 0, 6, 0}});
-  expect(forward(max_pool({.kernel = {2}, .ceil_mode = true}), x), {{1, 1, 3}, {2, 4, 99}});
+  MaxPool1D layer = in_training(MaxPool1D(2));
+  EXPECT_EQ(layer.forward(Floats({1, 1, 5}, {1, 2, 3, 4, 99})), Floats({1, 1, 2}, {2, 4}));
+  EXPECT_EQ(layer.backward(Floats({1, 1, 2}, {5, 6})), Floats({1, 1, 5}, {0, 5, 0, 6, 0}));
+  EXPECT_EQ(layer.summary({1, 1, 5}),
+            "MaxPool1D: [1, 1, 5] -> [1, 1, 2], loses 1 of 5 at the end of axis 2 (1 of 5 elements)");
+}
+TEST(SeedMap, TinyCallersMustAlignShapes) {
+  const Fault fault = fault_of([] { MaxPool1D(4, 4, {.edges = Edges::error}).forward(Floats({1, 1, 10})); });
+  EXPECT_EQ(fault.code, Code::edges_dropped);
+  EXPECT_EQ(fault.values[2], 2);
+  EXPECT_EQ(MaxPool1D(2, 2, {.edges = Edges::ceil}).forward(Floats({1, 1, 5}, {1, 2, 3, 4, 99})),
+            Floats({1, 1, 3}, {2, 4, 99}));
 }
 TEST(SeedMap, TinyHalvesTheSequence) {
-  const Shape once = max_pool(pairs).output_shape({8, 16, 128});
+  const Shape once = MaxPool1D(2).output_shape({8, 16, 128});
   expect(once, {8, 16, 64});
-  expect(max_pool(pairs).output_shape(once), {8, 16, 32});
+  expect(MaxPool1D(2).output_shape(once), {8, 16, 32});
+}
+TEST(SeedMap, TinyRecipe) {
+  // Two blocks on 4 then 8 channels: a dense layer behind them has a quarter of the weights.
+  using First = tiny::MaxPool1D<tiny::Shape<1, 4, 32>, 2>;
+  using Second = tiny::MaxPool1D<tiny::Shape<1, 8, First::OutputShape::extents[2]>, 2>;
+  EXPECT_EQ(Second::OutputShape::count, 8 * 32 / 4);
+  // A cell behind both pools sees twice as many cells as one behind the first.
+  const Doubles first =
+      vjp(sum_pool(pairs), Doubles({1, 1, 32}), Doubles({1, 1, 16}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  const Doubles second = vjp(sum_pool(pairs), Doubles({1, 1, 32}),
+                             vjp(sum_pool(pairs), Doubles({1, 1, 16}), Doubles({1, 1, 8}, {1, 0, 0, 0, 0, 0, 0, 0})));
+  EXPECT_EQ(std::count(second.begin(), second.end(), 1.0), 2 * std::count(first.begin(), first.end(), 1.0));
 }
 TEST(SeedMap, TinyComplexity) {
   const auto count = [](Index taps, double) { return taps + 1; };
@@ -152,12 +228,17 @@ TEST(SeedMap, TinyComplexity) {
   EXPECT_EQ(std::accumulate(taps.begin(), taps.end(), Index{0}), 1 * 2 * 2 * 2 * 2 * 3);
 }
 TEST(SeedMap, TinyMaskMemory) {
-  expect(indices(max_pool(pairs), Doubles({1, 2, 6})).shape(), {1, 2, 3});
-  expect(indices(max_pool(squares), Doubles({1, 2, 4, 6})).shape(), {1, 2, 2, 3});
-  EXPECT_EQ(spec::compact_bytes(max_pool(squares).geometry({1, 2, 4, 6})), 1);
+  using Line = tiny::MaxPool1D<tiny::Shape<1, 2, 6>, 2, -1, tiny::training>;
+  using Image = tiny::MaxPool2D<tiny::Shape<1, 2, 4, 6>, 2, 2, -1, -1, tiny::training>;
+  EXPECT_EQ(4 * sizeof(Line::Memory), sizeof(float) * 1 * 2 * 3);
+  EXPECT_EQ(8 * sizeof(Image::Memory), sizeof(float) * 1 * 2 * 2 * 3 * 2);
+  MaxPool2D layer = in_training(MaxPool2D(2, 2));
+  layer.forward(Floats({1, 2, 4, 6}));
+  EXPECT_EQ(layer.kept_bytes(), sizeof(Image::Memory));
 }
 TEST(SeedMap, TinyNoWeights) {
   EXPECT_TRUE(std::is_empty_v<std::remove_const_t<decltype(typed::avg_pool<Squares>)>>);
+  EXPECT_TRUE((std::is_empty_v<tiny::MaxPool1D<tiny::Shape<1, 1, 4>, 2, -1, tiny::training>>));
   EXPECT_EQ(sizeof(typed::avg_pool<Squares>(Tensor<2, 3, 4, 4>{})), 2 * 3 * 2 * 2 * sizeof(double));
 }
 

@@ -9,6 +9,7 @@
 //   Fault fault()                         optional: what is wrong with its parameters
 //   bool rejects_empty_windows()          optional: windows without an input element are an error
 //   bool has_identity_value()             optional: false if it has no value to give to an empty window
+//   bool beats(x, x)                      optional: the value is the first tap that no other beats (max, min)
 // and JVP and VJP follow, adjoint by construction because both read the same weights.
 #pragma once
 

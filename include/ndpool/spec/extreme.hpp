@@ -66,11 +66,10 @@ struct Extreme {
     return std::numeric_limits<T>::has_infinity || std::numeric_limits<T>::is_bounded;
   }
 
- private:
   /// Strictly more extreme, NaN rule included. Two NaNs tie, and so do +0 and -0.
-  constexpr bool beats(const T& a, const T& b) const {
-    if (is_nan(a) || is_nan(b)) return options.nan == Nan::propagate ? !is_nan(b) : !is_nan(a);
-    return Direction::before(a, b);
+  constexpr bool beats(const T& a, const T& b) const requires Ordered<T> {
+    if (Direction::before(b, a) || a == b) return false;
+    return !is_nan(options.nan == Nan::propagate ? b : a);  // a is before b, or one of them is NaN
   }
 };
 

@@ -65,6 +65,13 @@ constexpr void for_each_tap(const WindowAt<Capacity>& window, Visit visit) {
   });
 }
 
+/// Where a fold splits `count` taps: at the largest power of two below.
+constexpr Index first_half(Index count) {
+  Index half = 1;
+  while (half < count - half) half *= 2;
+  return half;
+}
+
 /// Folds the real taps of one window: `leaf(tap)` makes a state of each, `combine(earlier, later)` joins two.
 ///
 /// The order of the combines is part of the meaning, because float sums round: the first axis is folded first and the
@@ -95,8 +102,7 @@ class WindowFold {
       tap_.position[axis] = taps.first + (first - taps.first_tap) * taps.step;
       return fold_axis(axis - 1, tap_number + first * window_.geometry.tap_stride[axis]);
     }
-    Index half = 1;
-    while (half < count - half) half *= 2;
+    const Index half = first_half(count);
     const State earlier = fold_taps(axis, tap_number, first, half);
     const State later = fold_taps(axis, tap_number, first + half, count - half);
     return combine_(earlier, later);

@@ -1,0 +1,131 @@
+// Static layers against the spec, on the cases that the firmware runs too (embedded/cases.hpp), and against literals.
+#include "../embedded/cases.hpp"
+#include "support/array.hpp"
+#include "support/problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+
+namespace embedded {
+namespace {
+
+using ndpool::Index;
+using ndpool::testing::Array;
+using ndpool::testing::Problem;
+
+/// The bits of two arrays of equal length: NaN equals NaN, and 0 is not -0.
+template <class T>
+bool same_bits(const T* a, const T* b, Index count) {
+  return std::memcmp(a, b, static_cast<std::size_t>(count) * sizeof(T)) == 0;
+}
+
+template <class Tensor>
+auto array_of(const Tensor& tensor, const ndpool::Shape& shape) {
+  return Array<typename Tensor::Scalar>(shape, {tensor.begin(), tensor.end()});
+}
+
+TEST(Tiny, EveryCaseHasTheBitsOfTheSpec) {
+  std::set<std::string> names;
+  int with_problem = 0;
+  for_each_case([&]<class Layer>(const char* name, const char* line) {
+    EXPECT_TRUE(names.insert(name).second) << name << " is there twice";
+    if (*line == '\0') return;
+    ++with_problem;
+    const Problem problem = ndpool::testing::parse_problem(line);
+    static Results<Layer> results;
+    results.run();
+    const auto x = array_of(results.x, problem.shape);
+    const auto y = forward(problem.pool.by_spec(), x);
+    ASSERT_EQ(y.size(), results.y.size()) << name;
+    EXPECT_TRUE(same_bits(y.begin(), results.y.begin(), y.size())) << name << " forward: " << y;
+    if constexpr (results.trains) {
+      const auto gx = vjp(problem.pool.by_spec(), x, array_of(results.gy, y.shape()));
+      EXPECT_TRUE(same_bits(gx.begin(), results.gx.begin(), gx.size())) << name << " backward: " << gx;
+      typename Layer::Output inferred;
+      Layer::forward(results.x, inferred);
+      EXPECT_TRUE(same_bits(y.begin(), inferred.begin(), y.size())) << name << " without memory";
+    }
+    if constexpr (results.trains && results.is_max) {
+      using Small = typename Layer::Memory::Scalar;
+      Array<Small> taps(y.shape());
+      Array<typename Layer::Input::Scalar> values(y.shape());
+      problem.pool.by_spec().forward(x.view(), values.view(), taps.view());
+      EXPECT_TRUE(same_bits(taps.begin(), results.memory.begin(), y.size())) << name << " taps: " << taps;
+    }
+  });
+  EXPECT_GT(with_problem, 30);
+}
+
+TEST(Tiny, MaxKeepsOneBytePerOutputAndAverageNothing) {
+  EXPECT_EQ(sizeof(MaxPool1D<Shape<2, 3, 8>, 2, -1, training>::Memory), 2 * 3 * 4);
+  EXPECT_EQ(sizeof(MaxPool2D<Shape<2, 3, 8, 6>, 2, 2, -1, -1, training>::Memory), 2 * 3 * 4 * 3);
+  EXPECT_EQ(sizeof(MaxPool1D<Shape<1, 1, 512>, 256, -1, training>::Memory), 2 * 2);
+  EXPECT_TRUE((std::is_empty_v<AvgPool1D<Shape<2, 3, 8>, 2, -1, training>::Memory>));
+  EXPECT_TRUE((std::is_empty_v<MaxPool1D<Shape<2, 3, 8>, 2>>));
+}
+
+TEST(Tiny, LayersWorkInConstantExpressions) {
+  using Pool = MaxPool1D<Shape<1, 1, 4>, 2, -1, training>;
+  constexpr auto gradient = [] {
+    Pool::Input x{{1, 4, 3, 3}}, gx;
+    Pool::Output y, gy{{5, 7}};
+    Pool::Memory memory;
+    Pool::forward(x, y, memory);
+    Pool::backward(memory, gy, gx);
+    return gx;
+  }();
+  static_assert(gradient == Pool::Input{{0, 5, 7, 0}});
+  EXPECT_EQ(gradient.data[1], 5);
+}
+
+template <class Layer>
+typename Layer::Output pooled(const typename Layer::Input& x) {
+  typename Layer::Output y;
+  Layer::forward(x, y);
+  return y;
+}
+
+TEST(Quantised, AveragesRoundHalfAwayFromZero) {
+  using Pool = AvgPool1D<Shape<1, 1, 8>, 2, -1, quantised(0), std::int8_t>;
+  EXPECT_EQ(pooled<Pool>({{1, 2, -1, -2, 127, 127, -128, -127}}), (Pool::Output{{2, -2, 127, -128}}));
+}
+
+TEST(Quantised, RoundingIsOfTheStoredNumbersWhateverTheZeroPoint) {
+  // 4 and 5 stand for 4 - z and 5 - z; TensorFlow Lite rounds 4.5 to 5 for every z, and so does this.
+  EXPECT_EQ((pooled<AvgPool1D<Shape<1, 1, 2>, 2, -1, quantised(9), std::int8_t>>({{4, 5}}).data[0]), 5);
+  EXPECT_EQ((pooled<AvgPool1D<Shape<1, 1, 2>, 2, -1, quantised(-9), std::int8_t>>({{4, 5}}).data[0]), 5);
+}
+
+TEST(Quantised, PaddingIsNotCountedUnlessAskedFor) {
+  using W = Window<Kernel<2>, Stride<2>, Padding<1>>;
+  using Excluding = AvgPoolND<Shape<1, 1, 2>, W, quantised(10), std::int8_t>;
+  EXPECT_EQ(pooled<Excluding>({{20, 40}}), (Excluding::Output{{20, 40}}));
+  // A padded cell is the number 0, which is stored as 10: (10 + 20) / 2 and (40 + 10) / 2.
+  using Including = AvgPoolND<Shape<1, 1, 2>, W, Settings{.zero_point = 10}, std::int8_t>;
+  EXPECT_EQ(pooled<Including>({{20, 40}}), (Including::Output{{15, 25}}));
+}
+
+TEST(Quantised, PaddedCellsHoldTheZeroPoint) {
+  // The same average of an array that has its padding written out.
+  using Padded = AvgPoolND<Shape<1, 2, 7, 8>, Same3, counting_zeros, std::int8_t>;
+  using Plain = AvgPoolND<Shape<1, 2, 9, 10>, Window<Kernel<3, 3>, Stride<2, 2>>, counting_zeros, std::int8_t>;
+  Padded::Input x;
+  fill(x.data, x.size(), 3);
+  Plain::Input written;
+  for (std::int8_t& cell : written) cell = counting_zeros.zero_point;
+  for (int c = 0; c < 2; ++c)
+    for (int h = 0; h < 7; ++h)
+      for (int w = 0; w < 8; ++w) written(0, c, h + 1, w + 1) = x(0, c, h, w);
+  EXPECT_EQ(pooled<Padded>(x), pooled<Plain>(written));
+}
+
+TEST(Quantised, MaxOfIntegersIgnoresPadding) {
+  using Pool = MaxPoolND<Shape<1, 1, 2>, Window<Kernel<2>, Padding<1>>, inference, std::int8_t>;
+  EXPECT_EQ(pooled<Pool>({{-100, -128}}), (Pool::Output{{-100, -128}}));
+}
+
+}  // namespace
+}  // namespace embedded
