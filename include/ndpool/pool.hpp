@@ -123,6 +123,9 @@ class Pool {
   /// Shape of the result for an input of `shape`. Throws if the window does not fit.
   Shape output_shape(const Shape& shape) const { return visible_shape(geometry(shape)); }
 
+  /// The reducer and its options.
+  const Reduction& reduction() const { return reduction_; }
+
   /// This pool without compiled kernels: every map by the spec. What kernels are compared with.
   Pool by_spec() const {
     Pool pool = *this;
