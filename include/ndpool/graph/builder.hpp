@@ -158,8 +158,8 @@ class Graph {
   /// Makes `source` the input `slot` of a node, in place of another of the same shape.
   void rewire(Node node, int slot, Node source);
 
-  const Shape& shape(Node node) const { return at(node).shape; }
-  const std::string& name(Node node) const { return at(node).name; }
+  Shape shape(Node node) const { return at(node).shape; }
+  std::string name(Node node) const { return at(node).name; }
 
   /// A program for `outputs` and what they need; without a list, for every node that no other uses.
   Program<T> compile(const std::vector<Node>& outputs = {}) const;
