@@ -10,3 +10,13 @@
 
 #include <ndpool/graph/builder.hpp>
 #include <ndpool/graph/typed.hpp>
+
+namespace ndpool {
+
+// The library brings these compiled.
+extern template class Graph<float>;
+extern template class Graph<double>;
+extern template class Program<float>;
+extern template class Program<double>;
+
+}  // namespace ndpool

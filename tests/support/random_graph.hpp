@@ -175,7 +175,8 @@ class RandomGraph {
   /// A node of a user's own: the square of each number.
   Node add_square(Node x) {
     const Shape lengths = graph.shape(x);
-    const auto twice_product = [lengths](const View<const T>& a, const View<const T>& b, const View<T>& to, const T& by) {
+    const auto twice_product = [lengths](const View<const T>& a, const View<const T>& b, const View<T>& to,
+                                         const T& by) {
       for (Index i = 0; i < element_count(lengths); ++i) to.data()[i] = by * a.data()[i] * b.data()[i];
     };
     using Call = CustomCall<T>;

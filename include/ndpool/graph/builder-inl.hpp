@@ -80,17 +80,20 @@ Node Graph<T>::make_convolution(const std::vector<Node>& inputs, const Convoluti
                          .stride = options.stride.empty() ? Shape::filled(spatial, 1) : options.stride,
                          .padding = options.padding,
                          .dilation = options.dilation};
-  return explained("convolution of node " + describe(inputs[0]) + " with node " + describe(inputs[1]), [&] {
-    const Geometry geometry = spec::make_geometry(window, lengths);
-    if (geometry.cell_count() > std::numeric_limits<std::int32_t>::max())
-      raise({Code::overflow, Argument::shape, -1, {}});
-    Shape shape(x.begin(), channel_axis);
-    shape.push_back(weights[0]);
-    for (const Index length : geometry.output_shape()) shape.push_back(length);
-    return append(std::make_shared<graph::Convolution<T>>(count(Shape(x.begin(), channel_axis)), weights[1], weights[0],
-                                                          geometry),
-                  shape, inputs, name);
-  });
+  return explained(
+      "convolution of node " + describe(inputs[0]) + " with node " + describe(inputs[1]),
+      [&] {
+        const Geometry geometry = spec::make_geometry(window, lengths);
+        if (geometry.cell_count() > std::numeric_limits<std::int32_t>::max())
+          raise({Code::overflow, Argument::shape, -1, {}});
+        Shape shape(x.begin(), channel_axis);
+        shape.push_back(weights[0]);
+        for (const Index length : geometry.output_shape()) shape.push_back(length);
+        return append(std::make_shared<graph::Convolution<T>>(count(Shape(x.begin(), channel_axis)), weights[1],
+                                                              weights[0], geometry),
+                      shape, inputs, name);
+      },
+      channel_axis + 1);
 }
 
 /// Which nodes depend on an input or a parameter. Rewired nodes may come before their inputs, hence the order.

@@ -259,15 +259,18 @@ class Graph {
     return {.kernel = {kh, kw}, .stride = {stride, stride}, .padding = {padding, padding}};
   }
 
-  /// What `f` makes; an error of the core is told with what was being built.
+  /// What `f` makes; an error of the core is told with what was being built. `first_axis` is the axis of the node that
+  /// the core knows as axis 0.
   template <class F>
-  static auto explained(const std::string& what, F f) {
+  static auto explained(const std::string& what, F f, int first_axis = 0) {
     try {
       return f();
     } catch (const graph::Error&) {
       throw;
     } catch (const Error& error) {
-      throw graph::Error(error.fault(), what + ": " + error.what());
+      Fault fault = error.fault();
+      if (fault.axis >= 0) fault.axis += first_axis;
+      throw graph::Error(fault, what + ": " + message(fault));
     }
   }
 

@@ -48,15 +48,9 @@ class Program {
                   "node " + code_->describe(static_cast<int>(position)) + " is not a parameter");
     return {parameters_.data() + offsets_[position], static_cast<std::size_t>(code_->facts[position].elements)};
   }
-  /// All parameters, in the order in which the program uses them.
-  std::vector<Node> parameters() const {
-    std::vector<Node> found;
-    for (std::size_t number = 0; number < code_->position.size(); ++number)
-      if (const int at = code_->position[number];
-          at >= 0 && code_->nodes[static_cast<std::size_t>(at)].source == graph::Source::parameter)
-        found.emplace_back(code_->graph, static_cast<int>(number));
-    return found;
-  }
+  /// All parameters, and all inputs, that the outputs need.
+  std::vector<Node> parameters() const { return nodes_from(graph::Source::parameter); }
+  std::vector<Node> inputs() const { return nodes_from(graph::Source::input); }
 
   /// The values of all outputs. `inputs` has an array for every input and all side data that the outputs need.
   Results<T> forward(const Bindings<T>& inputs) { return forward(*arena_, inputs); }
@@ -111,6 +105,15 @@ class Program {
   std::string summary() const { return graph::summary(*code_); }
 
  private:
+  std::vector<Node> nodes_from(graph::Source source) const {
+    std::vector<Node> found;
+    for (std::size_t number = 0; number < code_->position.size(); ++number)
+      if (const int at = code_->position[number];
+          at >= 0 && code_->nodes[static_cast<std::size_t>(at)].source == source)
+        found.emplace_back(code_->graph, static_cast<int>(number));
+    return found;
+  }
+
   /// One run over one tape.
   struct Run {
     const graph::Compiled<T>& code;
