@@ -250,8 +250,10 @@ TEST_F(WrongRun, LabelThatNamesNoClass) {
 }
 TEST_F(WrongRun, ArenaOfAnotherProgram) {
   const Program<float> other = graph.compile({y});
-  Arena<float> arena = other.make_arena();
-  expect_error("the arena was made by another program", [&] { program.forward(arena, {{row, five}, {labels, five}}); });
+  const auto arena = other.make_arena();
+  expect_error("the arena was made by another program", [&] {
+    program.forward(*arena, {{row, five}, {labels, five}});
+  });
 }
 
 }  // namespace

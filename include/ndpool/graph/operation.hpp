@@ -39,6 +39,8 @@ class Operation {
   virtual bool reads_output() const { return false; }
   virtual Index kept_bytes() const { return 0; }
   virtual Index scratch_elements() const { return 0; }
+  /// True if a thread's first call of a map may allocate, as kernels do for the scratch that they keep per thread.
+  virtual bool needs_rehearsal() const { return false; }
 };
 
 }  // namespace ndpool::graph

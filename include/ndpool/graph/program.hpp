@@ -18,7 +18,7 @@ class Program {
   };
 
   explicit Program(std::shared_ptr<const graph::Compiled<T>> code)
-      : code_(std::move(code)), offsets_(code_->nodes.size(), 0), arena_(std::make_unique<Arena<T>>(code_)) {
+      : code_(std::move(code)), offsets_(code_->nodes.size(), 0), arena_(make_arena()) {
     for (std::size_t n = 0; n < code_->nodes.size(); ++n) {
       if (code_->nodes[n].source != graph::Source::parameter) continue;
       offsets_[n] = parameters_.size();
@@ -26,10 +26,7 @@ class Program {
     }
   }
   Program(const Program& other)
-      : code_(other.code_),
-        offsets_(other.offsets_),
-        parameters_(other.parameters_),
-        arena_(std::make_unique<Arena<T>>(code_)) {}
+      : code_(other.code_), offsets_(other.offsets_), parameters_(other.parameters_), arena_(make_arena()) {}
   Program& operator=(const Program& other) { return *this = Program(other); }
   Program(Program&&) noexcept = default;
   Program& operator=(Program&&) noexcept = default;
@@ -37,8 +34,13 @@ class Program {
   /// Bytes of the arena; and what one kind of run alone would need.
   std::size_t arena_bytes() const { return code_->arena_bytes(); }
   std::size_t arena_bytes(graph::Mode mode) const { return code_->arena_bytes(mode); }
-  /// Memory for one more thread.
-  Arena<T> make_arena() const { return Arena<T>(code_); }
+  /// Memory for one more thread, to be made on that thread: what kernels keep per thread is allocated now, too.
+  std::unique_ptr<Arena<T>> make_arena() const {
+    auto arena = std::make_unique<Arena<T>>(code_);
+    for (const graph::Mode mode : {graph::Mode::forward, graph::Mode::jvp, graph::Mode::vjp})
+      Run{*code_, *arena, mode}.rehearse();
+    return arena;
+  }
 
   /// The numbers of a parameter, to be read or changed between runs.
   std::span<T> parameter(const Node& node) {
@@ -131,6 +133,22 @@ class Program {
       if (mode == graph::Mode::vjp && !is_seeded) seed(tape);
       if (mode != graph::Mode::forward) fill_missing(tape);
       return {code, arena, mode};
+    }
+
+    /// Calls the maps that allocate in their first run, on zeros.
+    void rehearse() {
+      const graph::Tape& tape = code.tape(mode);
+      Index most = 0;
+      for (const graph::NodeFacts& facts : code.facts) most = std::max(most, facts.elements);
+      const std::vector<T> zeros(static_cast<std::size_t>(most), T(0));
+      for (const graph::Step& step : tape.steps) {
+        if (!code.nodes[static_cast<std::size_t>(step.node)].operation->needs_rehearsal()) continue;
+        std::fill(arena.values.begin(), arena.values.end(), zeros.data());
+        std::fill(arena.derivatives.begin(), arena.derivatives.end(),
+                  step.map == graph::Mode::jvp ? zeros.data() : nullptr);
+        if (step.map == graph::Mode::vjp) arena.derivatives[static_cast<std::size_t>(step.node)] = zeros.data();
+        run_step(tape, step);
+      }
     }
 
    private:
