@@ -19,15 +19,15 @@ struct Options {
   double beta = 4;
   int epochs = 30;
   std::uint32_t seed = 1;
-  float rate = 0.05F, momentum = 0.9F;
+  float rate = 0.03F, momentum = 0.9F;
   double at_least = 0;  ///< percent
   std::string data = NDPOOL_DIGITS, curve, step;
   bool measure = false;
 };
 
 const char* const usage =
-    "digits [--pool max|avg|smooth]... [--beta 4] [--epochs 30] [--seed 1] [--curve FILE.svg]\n"
-    "       [--data FILE] [--at-least PERCENT: fail below it] [--step FILE: write one training step]\n"
+    "digits [--pool max|avg|smooth]... [--beta 4] [--epochs 30] [--rate 0.03] [--seed 1]\n"
+    "       [--curve FILE.svg] [--data FILE] [--at-least PERCENT: fail below it] [--step FILE: write one training step]\n"
     "       [--measure: the time of an epoch, and of pooling in it, on one thread]\n";
 
 Options read_options(int count, char** words) {
@@ -48,6 +48,8 @@ Options read_options(int count, char** words) {
       options.epochs = std::stoi(value);
     else if (word == "--seed")
       options.seed = static_cast<std::uint32_t>(std::stoul(value));
+    else if (word == "--rate")
+      options.rate = std::stof(value);
     else if (word == "--at-least")
       options.at_least = std::stod(value);
     else if (word == "--data")
