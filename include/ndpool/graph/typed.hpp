@@ -87,32 +87,20 @@ struct ConvolutionRule {
 };
 
 // The reducer of the dynamic pools that belongs to each of the typed ones.
-template <template <class> class Reducer>
-struct ReductionOf;
-template <>
-struct ReductionOf<spec::Max> {
-  using type = reduction::Max;
-};
-template <>
-struct ReductionOf<spec::Min> {
-  using type = reduction::Min;
-};
-template <>
-struct ReductionOf<spec::Sum> {
-  using type = reduction::Sum;
-};
-template <>
-struct ReductionOf<spec::Average> {
-  using type = reduction::Average;
-};
-template <>
-struct ReductionOf<spec::SmoothMax> {
-  using type = reduction::SmoothMax;
-};
-template <>
-struct ReductionOf<spec::Lp> {
-  using type = reduction::Lp;
-};
+template <class T>
+reduction::Max reduction_of(const spec::Max<T>&);
+template <class T>
+reduction::Min reduction_of(const spec::Min<T>&);
+template <class T>
+reduction::Sum reduction_of(const spec::Sum<T>&);
+template <class T>
+reduction::Average reduction_of(const spec::Average<T>&);
+template <class T>
+reduction::SmoothMax reduction_of(const spec::SmoothMax<T>&);
+template <class T>
+reduction::Lp reduction_of(const spec::Lp<T>&);
+template <class Reducer>
+using ReductionOf = decltype(reduction_of(std::declval<Reducer>()));
 
 template <class Described, class Reduction>
 ndpool::Pool dynamic_pool(Described description, bool drops_axes, const Reduction& reduction) {
@@ -242,7 +230,7 @@ class Graph {
   /// Any typed pool; options come as the reducer: `pool(x, smooth_max_pool<W>, reduction::SmoothMax{{.beta = 4}})`.
   template <class S, class Description, template <class> class Reducer>
   Var<OutputShape<Description, S>> pool(Var<S> x, Pool<Description, Reducer>,
-                                        const typename detail::ReductionOf<Reducer>::type& reduction = {},
+                                        const detail::ReductionOf<Reducer<T>>& reduction = {},
                                         const std::string& name = "") {
     static_assert(Resolved<Description, S>::valid);
     return Var<OutputShape<Description, S>>(graph_.pool(
