@@ -1,8 +1,6 @@
 // The longer checks of the builder, and its way to a program.
 #pragma once
 
-#include <limits>
-
 namespace ndpool {
 
 template <class T>
@@ -84,8 +82,6 @@ Node Graph<T>::make_convolution(const std::vector<Node>& inputs, const Convoluti
       "convolution of node " + describe(inputs[0]) + " with node " + describe(inputs[1]),
       [&] {
         const Geometry geometry = spec::make_geometry(window, lengths);
-        if (geometry.cell_count() > std::numeric_limits<std::int32_t>::max())
-          raise({Code::overflow, Argument::shape, -1, {}});
         Shape shape(x.begin(), channel_axis);
         shape.push_back(weights[0]);
         for (const Index length : geometry.output_shape()) shape.push_back(length);

@@ -119,7 +119,10 @@ struct Relu {
   static constexpr Slope slope_of = Slope::of_value;
   // A NaN is not below zero, so it stays visible.
   T value(const T& x) const { return x < T(0) ? T(0) : x; }
-  T times_slope(const T& y, const T& from) const { return T(0) < y ? from : T(0); }
+  T times_slope(const T& y, const T& from) const {
+    const T passed(from);  // read whether it passes or not, so that compilers can choose between vectors
+    return T(0) < y ? passed : T(0);
+  }
 };
 
 template <class T>

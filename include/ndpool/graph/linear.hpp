@@ -56,16 +56,23 @@ class Convolution final : public Operation<T> {
         outputs_(outputs),
         taps_(geometry.tap_count()),
         cells_(geometry.cell_count()),
-        positions_(element_count(geometry.output_shape())),
-        cell_of_(static_cast<std::size_t>(taps_ * positions_), -1) {
+        positions_(element_count(geometry.output_shape())) {
+    std::vector<Index> cell_of(static_cast<std::size_t>(taps_ * positions_), -1);
     Index position = 0;
     spec::for_each_position(geometry.output_shape(), [&](const Shape& output) {
       spec::for_each_tap(spec::WindowAt<max_rank>(geometry, output), [&](const auto& tap) {
-        cell_of_[static_cast<std::size_t>(tap.number * positions_ + position)] =
-            static_cast<std::int32_t>(geometry.flat_from_tap(output, tap.number));
+        cell_of[static_cast<std::size_t>(tap.number * positions_ + position)] =
+            geometry.flat_from_tap(output, tap.number);
       });
       ++position;
     });
+    for (std::size_t entry = 0; entry < cell_of.size(); ++entry) {
+      if (cell_of[entry] < 0) continue;
+      if (entry > 0 && cell_of[entry - 1] >= 0 && cell_of[entry] == cell_of[entry - 1] + 1)
+        ++stretches_.back().length;
+      else
+        stretches_.push_back({static_cast<Index>(entry), cell_of[entry], 1});
+    }
   }
   const char* kind() const override { return "convolution"; }
   Index scratch_elements() const override { return depth() * positions_; }
@@ -82,6 +89,7 @@ class Convolution final : public Operation<T> {
   void vjp(const Arrays<T>& a, const T* gy, int slot, T* gx) const override {
     if (slot == 0) return vjp_by_input(a.x[1], gy, a.scratch, gx);
     fill(gx, slot == 1 ? outputs_ * depth() : outputs_, T(0));
+    fill(a.scratch, scratch_elements(), T(0));
     for (Index s = 0; s < samples_; ++s) {
       const Matrix<T> gradient{gy + s * outputs_ * positions_, outputs_, positions_};
       if (slot == 1) {
@@ -103,6 +111,7 @@ class Convolution final : public Operation<T> {
       fill(y + i * positions_, positions_, bias != nullptr ? bias[i % outputs_] : T(0));
   }
   void add_products(const T* weights, const T* x, T* columns, T* y) const {
+    fill(columns, scratch_elements(), T(0));
     for (Index s = 0; s < samples_; ++s) {
       gather(x + s * channels_ * cells_, columns);
       multiply(Matrix<T>{weights, outputs_, depth()}, Matrix<T>{columns, depth(), positions_},
@@ -117,32 +126,25 @@ class Convolution final : public Operation<T> {
       scatter(columns, gx + s * channels_ * cells_);
     }
   }
-  /// Calls f(cell of the sample, entry of the columns) for every tap that falls on a cell or, with cell -1, on padding.
-  template <class F>
-  void for_each_entry(F f) const {
-    const Index entries = taps_ * positions_;
-    for (Index c = 0; c < channels_; ++c)
-      for (Index i = 0; i < entries; ++i) {
-        const Index cell = cell_of_[static_cast<std::size_t>(i)];
-        f(cell < 0 ? -1 : c * cells_ + cell, c * entries + i);
-      }
-  }
+  /// Writes all of the columns but the padding, which has been zero since the first sample.
   void gather(const T* sample, T* columns) const {
-    for_each_entry([&](Index cell, Index entry) {
-      if (cell < 0)
-        columns[entry] = T(0);
-      else
-        columns[entry] = sample[cell];
-    });
+    for (Index c = 0; c < channels_; ++c)
+      for (const Stretch& stretch : stretches_)
+        copy(sample + c * cells_ + stretch.cell, stretch.length, columns + c * taps_ * positions_ + stretch.entry);
   }
   void scatter(const T* columns, T* sample) const {
-    for_each_entry([&](Index cell, Index entry) {
-      if (cell >= 0) sample[cell] += columns[entry];
-    });
+    for (Index c = 0; c < channels_; ++c)
+      for (const Stretch& stretch : stretches_)
+        add_to(columns + c * taps_ * positions_ + stretch.entry, stretch.length, sample + c * cells_ + stretch.cell);
   }
 
+  /// Entries of the columns of one channel that stand side by side, as the cells do that they read.
+  struct Stretch {
+    Index entry, cell, length;
+  };
+
   Index samples_, channels_, outputs_, taps_, cells_, positions_;
-  std::vector<std::int32_t> cell_of_;  ///< of every tap, at every output position; -1 on padding
+  std::vector<Stretch> stretches_;
 };
 
 }  // namespace ndpool::graph
