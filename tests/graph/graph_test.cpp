@@ -220,6 +220,25 @@ TEST(Graph, ParametersBelongToTheProgram) {
   EXPECT_EQ(graph.compile().forward({{x, Numbers{1}}})[y][0], 2);
 }
 
+TEST(Graph, ACopyIsAGraphOfItsOwn) {
+  Graph<double> graph;
+  graph.relu(graph.input({1}, "x"), "y");
+  Graph<double> copy = graph;
+  const Node x = copy.node("x"), z = copy.scale(copy.node("y"), 3, "z");
+  expect(maps(copy, x, z, {2}, {1}, {1}), {6}, {3}, {3});
+  EXPECT_THROW(graph.node("z"), Error);
+}
+
+TEST(Graph, ABatchMayBeEmpty) {
+  Graph<double> graph;
+  const Node x = graph.input({0, 1, 4}), w = graph.parameter({2, 1, 3}), v = graph.parameter({3, 2});
+  const Node pooled = graph.pool(graph.relu(graph.convolution(x, w)), max_pool({.kernel = {2}}));
+  const Node y = graph.sum(graph.dense(graph.flatten(graph.pool(pooled, avg_pool({.kernel = {1}}))), v));
+  expect(maps(graph, x, y, {}, {}, {1}), {0}, {0}, {});
+  Program<double> program = graph.compile({y});
+  EXPECT_EQ(numbers(program.value_and_grad(y, {{x, Numbers()}}).gradients.gradient(v)), Numbers(6));
+}
+
 TEST(Graph, CustomNodesReceiveSideData) {
   Graph<double> graph;
   const Node x = graph.input({3}), mask = graph.side({3});

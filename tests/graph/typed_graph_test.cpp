@@ -60,6 +60,7 @@ TEST(TypedGraph, TensorsGoInAndTheSameNumbersComeOut) {
   EXPECT_EQ(results[z][1], 433);
   const double expected[] = {1, 12, 120, 200};
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(results.gradient(x)[i], expected[i]);
+  EXPECT_EQ(program.forward({{x, ndpool::view(at.data, {1, 4})}})[z][0], 322);
 }
 
 TEST(TypedGraph, GlobalMaxGivesItsDerivativeToEveryExtreme) {

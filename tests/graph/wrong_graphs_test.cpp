@@ -133,6 +133,15 @@ TEST_F(WrongGraph, RewiringToAnotherShape) {
       R"(rewire: node "image" (2x3x8x8) cannot replace node "row" (5) as an input of node "first" (5): their shapes differ)",
       [&] { graph.rewire(first, 0, image); });
 }
+TEST_F(WrongGraph, NameOfNoNode) {
+  expect_error(R"(there is no node "imag")", [&] { graph.node("imag"); });
+}
+TEST_F(WrongGraph, MeanOfNothing) {
+  const Node none = graph.input({0, 3}, "none");
+  expect_error(R"(mean: node "none" (0x3) has no numbers)", [&] { graph.mean(none); });
+  expect_error(R"(mean_squared_error: node "none" (0x3) has no numbers)",
+               [&] { graph.mean_squared_error(none, none); });
+}
 TEST_F(WrongGraph, TwoNodesOfOneName) {
   expect_error(R"(there is a node "image" already)", [&] { graph.relu(row, "image"); });
 }
@@ -233,6 +242,12 @@ TEST_F(WrongRun, ResultsThatWereNotComputed) {
                [&] { results.gradient(w); });
   expect_error(R"(gradient of node "image": no output of the program needs this node, so it was dropped)",
                [&] { results.gradient(image); });
+}
+TEST_F(WrongRun, ResultsOfAnEarlierRun) {
+  const auto results = program.forward({{row, five}, {labels, five}});
+  program.forward({{row, five}, {labels, five}});
+  expect_error(R"(value of node "z" (5): these results are gone, because the program has run again)",
+               [&] { results.value(z); });
 }
 TEST_F(WrongRun, LossThatIsNotASingleNumber) {
   expect_error(R"(value_and_grad: node "z" (5) is not a single number)", [&] {

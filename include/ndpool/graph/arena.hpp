@@ -28,8 +28,8 @@ class Bound {
     }
     count_ = static_cast<Index>(array.size());
   }
-  template <class E>
-  Bound(const Node& node, const View<E>& array)
+  template <class V, class E>
+  Bound(const V& node, const View<E>& array)
       : node_(node),
         data_(array.data()),
         count_(element_count(array.shape())),
@@ -105,6 +105,7 @@ class Arena {
   std::byte* kept = nullptr;
   std::vector<const T*> values, derivatives;
   std::vector<const T*> ports;  ///< of the node whose map is running: its inputs, then their tangents
+  std::uint64_t runs = 0;       ///< how many have started: results of earlier ones are gone
   const void* program_code() const { return code_.get(); }
 };
 
@@ -113,7 +114,7 @@ template <class T>
 class Results {
  public:
   Results(const graph::Compiled<T>& code, const Arena<T>& arena, graph::Mode mode)
-      : code_(&code), arena_(&arena), mode_(mode) {}
+      : code_(&code), arena_(&arena), mode_(mode), run_(arena.runs) {}
 
   /// The value of an output.
   std::span<const T> value(const Node& node) const {
@@ -137,6 +138,9 @@ class Results {
   std::span<const T> find(const Node& node, const std::vector<const T*>& arrays, bool exists, const char* what,
                           const char* why) const {
     const auto position = static_cast<std::size_t>(code_->position_of(node, what));
+    if (run_ != arena_->runs)
+      graph::fail(Code::null_data, std::string(what) + " of node " + code_->describe(static_cast<int>(position)) +
+                                       ": these results are gone, because the program has run again");
     if (!exists)
       graph::fail(Code::index_out_of_range,
                   std::string("node ") + code_->describe(static_cast<int>(position)) + " has no " + what + ": " + why);
@@ -145,6 +149,7 @@ class Results {
   const graph::Compiled<T>* code_;
   const Arena<T>* arena_;
   graph::Mode mode_;
+  std::uint64_t run_;
 };
 
 }  // namespace ndpool

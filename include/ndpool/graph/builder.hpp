@@ -115,6 +115,7 @@ class Graph {
   /// logits (..., classes), labels (...): class numbers, which take no derivative. The mean over all rows.
   Node softmax_cross_entropy(Node logits, Node labels, const std::string& name = "");
   Node mean_squared_error(Node a, Node b, const std::string& name = "") {
+    require_numbers("mean_squared_error", a);
     return of_equal_shapes<graph::MeanSquaredError<T>>("mean_squared_error", a, b, name, Shape{});
   }
 
@@ -158,6 +159,12 @@ class Graph {
   /// Makes `source` the input `slot` of a node, in place of another of the same shape.
   void rewire(Node node, int slot, Node source);
 
+  /// The node of a name; the way to the nodes of a copy.
+  Node node(const std::string& name) const {
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+      if (nodes_[n].name == name) return {identity_, static_cast<int>(n)};
+    graph::fail(Code::index_out_of_range, "there is no node \"" + name + "\"");
+  }
   Shape shape(Node node) const { return at(node).shape; }
   std::string name(Node node) const { return at(node).name; }
 
@@ -192,7 +199,7 @@ class Graph {
 
   std::string new_name(const std::string& kind) const {
     for (int number = 1;; ++number)
-      if (const std::string name = kind + std::to_string(number); !has_name(name)) return name;
+      if (std::string name = kind + std::to_string(number); !has_name(name)) return name;
   }
   bool has_name(const std::string& name) const {
     return std::any_of(nodes_.begin(), nodes_.end(), [&](const Record& node) { return node.name == name; });
@@ -238,9 +245,13 @@ class Graph {
     graph::fail(Code::no_transcendentals,
                 std::string(kind) + " of node " + describe(x) + ": the scalar of this graph has no " + lack);
   }
+  /// A mean of no numbers is none.
+  void require_numbers(const char* kind, Node x) const {
+    if (count(at(x).shape) == 0)
+      graph::fail(Code::zero_length, std::string(kind) + ": node " + describe(x) + " has no numbers");
+  }
   Node total(Node x, bool is_mean, const std::string& name) {
-    if (is_mean && count(at(x).shape) == 0)
-      graph::fail(Code::zero_length, "mean: node " + describe(x) + " has no numbers");
+    if (is_mean) require_numbers("mean", x);
     return append(std::make_shared<graph::Total<T>>(count(at(x).shape), is_mean), {}, {x}, name);
   }
   template <class Operation>

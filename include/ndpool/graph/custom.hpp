@@ -103,6 +103,8 @@ class CustomOperation final : public graph::Operation<T> {
       graph::fail(Code::null_data, "custom node " + graph::text(name_, output_) + " needs forward, jvp and vjp");
     std::vector<std::vector<T>> ones;
     std::vector<const T*> x;
+    ones.reserve(shapes_.size());
+    x.reserve(shapes_.size());
     for (const Shape& shape : shapes_) ones.emplace_back(static_cast<std::size_t>(element_count(shape)), T(1));
     for (const std::vector<T>& array : ones) x.push_back(array.data());
     std::vector<T> y(static_cast<std::size_t>(element_count(output_)), T(1)),

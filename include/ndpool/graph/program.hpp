@@ -220,6 +220,7 @@ class Program {
   /// Checks the inputs, and sets the arena up for a run.
   Run start(Arena<T>& arena, graph::Mode mode, const Bindings<T>& inputs) const {
     if (arena.program_code() != code_.get()) graph::fail(Code::shape_mismatch, "the arena was made by another program");
+    ++arena.runs;
     std::fill(arena.values.begin(), arena.values.end(), nullptr);
     std::fill(arena.derivatives.begin(), arena.derivatives.end(), nullptr);
     for (const Bound<T>& input : inputs) bind(arena, input);
