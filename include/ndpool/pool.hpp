@@ -123,7 +123,8 @@ class Pool {
   /// Shape of the result for an input of `shape`. Throws if the window does not fit.
   Shape output_shape(const Shape& shape) const { return visible_shape(geometry(shape)); }
 
-  /// The reducer and its options.
+  /// The window as it was described, and the reducer with its options.
+  const Description& description() const { return description_; }
   const Reduction& reduction() const { return reduction_; }
 
   /// This pool without compiled kernels: every map by the spec. What kernels are compared with.

@@ -3,7 +3,7 @@
 
 #include <ndpool/graph/custom.hpp>
 #include <ndpool/graph/linear.hpp>
-#include <ndpool/graph/pooling.hpp>
+#include <ndpool/graph/pooling_cache.hpp>
 #include <ndpool/graph/program.hpp>
 #include <ndpool/graph/reduce.hpp>
 
@@ -123,8 +123,8 @@ class Graph {
   /// Any pool: `graph.pool(x, ndpool::adaptive_avg_pool({.output_size = {7, 7}}))`.
   Node pool(Node x, const Pool& pool, const std::string& name = "") {
     return explained(std::string(graph::kind_of_pool(pool)) + " of node " + describe(x), [&] {
-      const auto operation = pools_.find_or_make(pool, at(x).shape);
-      return append(operation, operation->output_shape(), {x}, name);
+      const Shape shape = at(x).shape;
+      return append(pools_.find_or_make(pool, shape), pool.output_shape(shape), {x}, name);
     });
   }
   Node max_pool(Node x, const Window& window, ExtremeOptions options = {}, const std::string& name = "") {

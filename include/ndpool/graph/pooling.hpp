@@ -4,10 +4,6 @@
 #include <ndpool/graph/operation.hpp>
 #include <ndpool/plan.hpp>
 
-#include <map>
-#include <memory>
-#include <vector>
-
 namespace ndpool::graph {
 
 /// What the derivatives of a pool need of the forward run: the number of each winning tap, the input, or nothing.
@@ -36,7 +32,6 @@ class Pooling final : public Operation<T> {
  public:
   Pooling(const Pool& pool, const Shape& shape) : Pooling(pool, pool.geometry(shape), shape) {}
 
-  const Shape& output_shape() const { return plan_.output_shape(); }
   const char* kind() const override { return kind_; }
 
   void forward(const Arrays<T>& a) const override {
@@ -89,47 +84,6 @@ class Pooling final : public Operation<T> {
   PoolKeeps keeps_;
   int tap_bytes_;
   Plan<T> plan_;
-};
-
-/// The pools of a graph: nodes with the same reducer, options and geometry share one operation, and with it its plan.
-template <class T>
-class PoolingCache {
- public:
-  std::shared_ptr<const Pooling<T>> find_or_make(const Pool& pool, const Shape& shape) {
-    std::shared_ptr<const Pooling<T>>& found = made_[key(pool, shape)];
-    if (found == nullptr) found = std::make_shared<const Pooling<T>>(pool, shape);
-    return found;
-  }
-
- private:
-  using Key = std::vector<double>;  // lengths beyond 2^53 do not fit into memory
-
-  static Key key(const Pool& pool, const Shape& shape) {
-    const Geometry geometry = pool.geometry(shape);
-    Key key;
-    const auto put = [&](auto... values) { (key.push_back(static_cast<double>(values)), ...); };
-    for (int i = 0; i < geometry.rank; ++i) {
-      const Axis& axis = geometry.axes[i];
-      put(axis.input, axis.output, axis.kernel, axis.stride, axis.dilation, axis.lo, axis.hi, axis.adaptive,
-          axis.pooled);
-    }
-    // Global pools differ in whether they keep the axes that they pool, which the geometry does not tell.
-    put(pool.output_shape(shape).size(), pool.reduction().index());
-    std::visit(
-        [&](const auto& reduction) {
-          if constexpr (requires { reduction.p; }) put(reduction.p);
-          if constexpr (requires { reduction.options.ties; }) put(reduction.options.ties);
-          if constexpr (requires { reduction.options.nan; }) put(reduction.options.nan);
-          if constexpr (requires { reduction.options.empty; }) put(reduction.options.empty);
-          if constexpr (requires { reduction.options.beta; }) put(reduction.options.beta, reduction.options.pad_mode);
-          if constexpr (requires { reduction.options.divisor; })
-            put(reduction.options.count_include_pad, reduction.options.divisor, reduction.options.rounding);
-        },
-        pool.reduction());
-    return key;
-  }
-
-  std::map<Key, std::shared_ptr<const Pooling<T>>> made_;
 };
 
 }  // namespace ndpool::graph
