@@ -53,6 +53,7 @@ bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernel
 	cmake --build --preset release --target python_package
 	PYTHONPATH=build/release/python build/venv/bin/python bench/peers.py \
 	    --json build/bench/peers.json --svg build/bench/peers.svg
+	build/venv/bin/python bench/graph_epoch.py build/bench/examples/digits
 	@echo "The numbers are in build/bench/bench.json and peers.json, the charts in bench.svg and peers.svg beside them"
 
 bench-all: build/release/python.stamp  ## Measure ndpool beside openvino and JAX too, in an environment of their own

@@ -5,7 +5,7 @@
 set -eu
 
 case "${1:-}" in
-  build) packages="libhwy-dev libgtest-dev libboost-dev libcli11-dev libfmt-dev libpng-dev" ;;
+  build) packages="libhwy-dev libgtest-dev libboost-dev libcli11-dev libfmt-dev libpng-dev libeigen3-dev" ;;
   lint) packages="clang-format clang-tidy" ;;
   bench) packages="libbenchmark-dev" ;;
   fuzz) packages="clang libclang-rt-14-dev" ;;

@@ -52,7 +52,7 @@ class Extents {
 
  private:
   int size_ = 0;
-  Index values_[Capacity > 0 ? Capacity : 1] = {};
+  Index values_[Capacity > 0 ? Capacity : 1] = {};  // NOLINT(bugprone-branch-clone): a capacity that may be 1
 };
 
 /// The extents of an array, outermost axis first.

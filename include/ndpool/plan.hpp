@@ -58,6 +58,17 @@ class Plan {
     return kernels_->vjp(x, gy, gx, watch);
   }
 
+  /// The same for sums and averages, whose derivative does not depend on x: for callers that have not kept it.
+  bool vjp_of_linear(const T* gy, T* gx, const Watch& watch = {}) const {
+    if (!has_derivatives()) {
+      const T any(0);
+      return pool_.vjp(View<const T>(&any, shape_, Shape::filled(shape_.size(), 0)), out(gy), in(gx), watch);
+    }
+    require(check_view(out(gy), output_shape_, Argument::gy));
+    check_output_of(in(gx), Argument::gx, out(gy));
+    return kernels_->vjp(gx, gy, gx, watch);  // x is not read
+  }
+
   /// Derivatives of max and min from packed indices, flat or compact. See Pool::vjp_from_indices.
   template <spec::IndexScalar I>
   bool jvp_from_indices(const I* indices, const T* dx, T* dy, const Watch& watch = {}) const {

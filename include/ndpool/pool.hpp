@@ -131,6 +131,8 @@ class Pool {
   /// Shape of the result for an input of `shape`. Throws if the window does not fit.
   Shape output_shape(const Shape& shape) const { return visible_shape(geometry(shape)); }
 
+  /// The window as it was described, and the reducer with its options.
+  const Description& description() const { return description_; }
   const Reduction& reduction() const { return reduction_; }
 
   /// The reducer of this pool over a geometry, such as a part of its own (part.hpp). Drops no axes.

@@ -24,6 +24,9 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD}/downstream/build -G Ninja -DCMAKE_
     -DCMAKE_CXX_COMPILER=${COMPILER})
 run(${CMAKE_COMMAND} --build ${BUILD}/downstream/build)
 expect_answer(${BUILD}/downstream/build/program)
+if(EXISTS ${BUILD}/downstream/build/graph_program)
+  expect_answer(${BUILD}/downstream/build/graph_program)
+endif()
 
 file(GLOB_RECURSE package ${prefix}/ndpool.pc)
 get_filename_component(package_directory ${package} DIRECTORY)
@@ -32,6 +35,13 @@ run(pkg-config --cflags --libs ndpool)
 separate_arguments(flags UNIX_COMMAND "${output}")
 run(${COMPILER} -std=c++20 ${SOURCE}/program.cpp ${flags} -o ${BUILD}/downstream/program)
 expect_answer(${BUILD}/downstream/program)
+
+if(EXISTS ${package_directory}/ndpool-graph.pc)
+  run(pkg-config --cflags --libs ndpool-graph)
+  separate_arguments(graph_flags UNIX_COMMAND "${output}")
+  run(${COMPILER} -std=c++20 ${SOURCE}/graph_program.cpp ${graph_flags} -o ${BUILD}/downstream/graph_program)
+  expect_answer(${BUILD}/downstream/graph_program)
+endif()
 
 # The program of the README, compiled as the README says, prints what the README shows.
 file(READ ${README} readme)

@@ -71,17 +71,6 @@ void expect_shape(const Pool& pool, std::source_location where = std::source_loc
          where);
 }
 
-struct Maps {
-  Doubles y, dy, gx;
-};
-/// What a node of a graph has to know of a pool: its value and both derivatives.
-void expect_maps(const Pool& pool, const Doubles& x, const Doubles& dx, const Doubles& gy, const Maps& expected,
-                 std::source_location where = std::source_location::current()) {
-  expect(forward(pool, x), expected.y, where);
-  expect(jvp(pool, x, dx), expected.dy, where);
-  expect(vjp(pool, x, gy), expected.gx, where);
-}
-
 template <class Call>
 Fault fault_of(Call call) {
   try {

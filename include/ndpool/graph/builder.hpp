@@ -1,0 +1,305 @@
+// Graphs with shapes known at run time. Every connection is checked when it is made.
+#pragma once
+
+#include <ndpool/graph/custom.hpp>
+#include <ndpool/graph/linear.hpp>
+#include <ndpool/graph/pooling_cache.hpp>
+#include <ndpool/graph/program.hpp>
+#include <ndpool/graph/reduce.hpp>
+
+#include <initializer_list>
+
+namespace ndpool {
+
+/// How a convolution's window moves; the kernel is that of the weights. Empty lists mean 1, 0 and 1.
+struct ConvolutionOptions {
+  Shape stride = {};
+  Padding padding = {};
+  Shape dilation = {};
+};
+
+namespace graph {
+
+/// A new identity for a graph; never 0.
+std::uint64_t new_identity();
+
+/// The nodes that `outputs` need, inputs before their users. `inputs[n]` are the inputs of node n.
+std::vector<int> order_of(const std::vector<std::vector<int>>& inputs, const std::vector<int>& outputs);
+
+}  // namespace graph
+
+/// Inputs, parameters, constants and the operations over them. Operators take nodes of this graph and return a new one;
+/// what does not fit is an `Error` that names the nodes and their shapes. The last argument of each may be a name.
+template <class T>
+class Graph {
+ public:
+  Graph() = default;
+  /// A copy is a graph of its own: it does not know the nodes of the other.
+  Graph(const Graph& other) : pools_(other.pools_), nodes_(other.nodes_) {}
+  Graph& operator=(const Graph& other) {
+    pools_ = other.pools_;
+    nodes_ = other.nodes_;
+    identity_ = graph::new_identity();
+    return *this;
+  }
+  Graph(Graph&&) noexcept = default;
+  Graph& operator=(Graph&&) noexcept = default;
+
+  // Leaves. Inputs and side data are given to each run; side data (labels, masks) takes no derivative.
+  Node input(const Shape& shape, const std::string& name = "") { return leaf(graph::Source::input, shape, {}, name); }
+  Node side(const Shape& shape, const std::string& name = "") { return leaf(graph::Source::side, shape, {}, name); }
+  /// A parameter starts as zeros, or as `values`.
+  Node parameter(const Shape& shape) { return parameter(shape, ""); }
+  template <std::convertible_to<std::string> Name>  // a template, so that a list in braces cannot be meant as a name
+  Node parameter(const Shape& shape, const Name& name) {
+    return parameter(shape, std::vector<T>(count_of(shape, name), T(0)), name);
+  }
+  Node parameter(const Shape& shape, std::vector<T> values, const std::string& name = "") {
+    return leaf(graph::Source::parameter, shape, std::move(values), name);
+  }
+  Node constant(const Shape& shape, std::vector<T> values, const std::string& name = "") {
+    return leaf(graph::Source::constant, shape, std::move(values), name);
+  }
+
+  // Number by number.
+  Node add(Node a, Node b, const std::string& name = "") { return of_equal_shapes<graph::Add<T>>("add", a, b, name); }
+  Node multiply(Node a, Node b, const std::string& name = "") {
+    return of_equal_shapes<graph::Multiply<T>>("multiply", a, b, name);
+  }
+  Node scale(Node x, const T& factor, const std::string& name = "") { return map(x, graph::Scale<T>{factor}, name); }
+  Node relu(Node x, const std::string& name = "") {
+    if constexpr (spec::Ordered<T>)
+      return map(x, graph::Relu<T>{}, name);
+    else
+      return refuse_scalar("relu", "order", x);
+  }
+  Node exp(Node x, const std::string& name = "") { return analytic<graph::Exp>("exp", x, name); }
+  Node log(Node x, const std::string& name = "") { return analytic<graph::Log>("log", x, name); }
+
+  // Other shapes.
+  Node reshape(Node x, const Shape& shape, const std::string& name = "") {
+    if (count(at(x).shape) != static_cast<Index>(count_of(shape, name)))
+      graph::fail(Code::shape_mismatch,
+                  "reshape: node " + describe(x) + " does not have as many numbers as " + graph::text(shape));
+    return append(std::make_shared<graph::Reshape<T>>(count(shape)), shape, {x}, name);
+  }
+  /// All axes from `first` on become one; 1 keeps a batch axis.
+  Node flatten(Node x, int first = 1, const std::string& name = "") {
+    const Shape shape = at(x).shape;
+    if (first < 0 || first >= shape.size())
+      graph::fail(Code::axis_out_of_range, "flatten: node " + describe(x) + " has no axis " + std::to_string(first));
+    Shape flat(shape.begin(), first);
+    flat.push_back(count(Shape(shape.begin() + first, shape.size() - first)));
+    return reshape(x, flat, name.empty() ? new_name("flatten") : name);
+  }
+  Node sum(Node x, const std::string& name = "") { return total(x, false, name); }
+  Node mean(Node x, const std::string& name = "") { return total(x, true, name); }
+
+  // With weights. Axes before those named are batch axes.
+  /// x (..., inputs), weights (outputs, inputs), bias (outputs) -> (..., outputs).
+  Node dense(Node x, Node weights, const std::string& name = "") { return make_dense({x, weights}, name); }
+  Node dense(Node x, Node weights, Node bias, const std::string& name = "") {
+    return make_dense({x, weights, bias}, name);
+  }
+  /// x (..., channels, lengths...), weights (outputs, channels, kernel...), bias (outputs) -> (..., outputs,
+  /// lengths...).
+  Node convolution(Node x, Node weights, const ConvolutionOptions& options = {}, const std::string& name = "") {
+    return make_convolution({x, weights}, options, name);
+  }
+  Node convolution(Node x, Node weights, Node bias, const ConvolutionOptions& options = {},
+                   const std::string& name = "") {
+    return make_convolution({x, weights, bias}, options, name);
+  }
+
+  // Losses: single numbers.
+  /// logits (..., classes), labels (...): class numbers, which take no derivative. The mean over all rows.
+  Node softmax_cross_entropy(Node logits, Node labels, const std::string& name = "");
+  Node mean_squared_error(Node a, Node b, const std::string& name = "") {
+    require_numbers("mean_squared_error", a);
+    return of_equal_shapes<graph::MeanSquaredError<T>>("mean_squared_error", a, b, name, Shape{});
+  }
+
+  // Pools.
+  /// Any pool: `graph.pool(x, ndpool::adaptive_avg_pool({.output_size = {7, 7}}))`.
+  Node pool(Node x, const Pool& pool, const std::string& name = "") {
+    return explained(std::string(graph::kind_of_pool(pool)) + " of node " + describe(x), [&] {
+      const Shape shape = at(x).shape;
+      return append(pools_.find_or_make(pool, shape), pool.output_shape(shape), {x}, name);
+    });
+  }
+  Node max_pool(Node x, const Window& window, ExtremeOptions options = {}, const std::string& name = "") {
+    return pool(x, ndpool::max_pool(window, options), name);
+  }
+  Node avg_pool(Node x, const Window& window, AverageOptions options = {}, const std::string& name = "") {
+    return pool(x, ndpool::avg_pool(window, options), name);
+  }
+  Node smooth_max_pool(Node x, const Window& window, SmoothMaxOptions options = {}, const std::string& name = "") {
+    return pool(x, ndpool::smooth_max_pool(window, options), name);
+  }
+  // The last two axes, with one stride and one padding for both.
+  Node max_pool2d(Node x, Index kh, Index kw, Index stride) { return max_pool(x, square(kh, kw, stride, 0)); }
+  Node max_pool2d_pad(Node x, Index kh, Index kw, Index stride, Index padding) {
+    return max_pool(x, square(kh, kw, stride, padding));
+  }
+  Node smooth_max_pool2d(Node x, Index kh, Index kw, Index stride, double beta) {
+    return smooth_max_pool(x, square(kh, kw, stride, 0), {.beta = beta});
+  }
+  Node avg_pool2d(Node x, Index kh, Index kw, Index stride) { return avg_pool(x, square(kh, kw, stride, 0)); }
+  Node avg_pool2d_pad(Node x, Index kh, Index kw, Index stride, Index padding) {
+    return avg_pool(x, square(kh, kw, stride, padding));
+  }
+
+  /// A node of the user's own, of `shape`. Its maps are tried once on arrays of ones.
+  Node custom(std::initializer_list<Node> inputs, const Shape& shape, CustomMaps<T> maps,
+              const std::string& name = "") {
+    return custom(std::vector<Node>(inputs), shape, std::move(maps), name);
+  }
+  Node custom(const std::vector<Node>& inputs, const Shape& shape, CustomMaps<T> maps, const std::string& name = "");
+
+  /// Makes `source` the input `slot` of a node, in place of another of the same shape.
+  void rewire(Node node, int slot, Node source);
+
+  /// The node of a name; the way to the nodes of a copy.
+  Node node(const std::string& name) const {
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+      if (nodes_[n].name == name) return {identity_, static_cast<int>(n)};
+    graph::fail(Code::index_out_of_range, "there is no node \"" + name + "\"");
+  }
+  Shape shape(Node node) const { return at(node).shape; }
+  std::string name(Node node) const { return at(node).name; }
+
+  /// A program for `outputs` and what they need; without a list, for every node that no other uses.
+  Program<T> compile(const std::vector<Node>& outputs = {}) const;
+
+  /// The graph in the language of Graphviz.
+  std::string dot() const;
+
+ private:
+  using Record = graph::NodeRecord<T>;
+
+  const Record& at(Node node) const {
+    if (node.graph() == 0) graph::fail(Code::index_out_of_range, "an empty Node is no node of a graph");
+    if (node.graph() != identity_)
+      graph::fail(Code::index_out_of_range,
+                  "node number " + std::to_string(node.number()) + " belongs to another graph");
+    return nodes_[static_cast<std::size_t>(node.number())];
+  }
+  std::string describe(Node node) const { return graph::text(at(node).name, at(node).shape); }
+  static Index count(const Shape& shape) { return element_count(shape); }
+
+  static std::size_t count_of(const Shape& shape, const std::string& name) {
+    for (const Index extent : shape)
+      if (extent < 0)
+        graph::fail(Code::negative,
+                    "node \"" + name + "\": the shape " + graph::text(shape) + " has a negative length");
+    if (shape.size() > max_rank || element_count(shape) < 0)
+      graph::fail(Code::overflow, "node \"" + name + "\": the shape " + graph::text(shape) + " is too large");
+    return static_cast<std::size_t>(element_count(shape));
+  }
+
+  std::string new_name(const std::string& kind) const {
+    for (int number = 1;; ++number)
+      if (std::string name = kind + std::to_string(number); !has_name(name)) return name;
+  }
+  bool has_name(const std::string& name) const {
+    return std::any_of(nodes_.begin(), nodes_.end(), [&](const Record& node) { return node.name == name; });
+  }
+  Node append(Record record) {
+    count_of(record.shape, record.name);
+    if (record.name.empty()) record.name = new_name(record.kind());
+    if (has_name(record.name)) graph::fail(Code::axis_repeated, "there is a node \"" + record.name + "\" already");
+    nodes_.push_back(std::move(record));
+    return {identity_, static_cast<int>(nodes_.size()) - 1};
+  }
+  Node append(std::shared_ptr<const graph::Operation<T>> operation, const Shape& shape, const std::vector<Node>& inputs,
+              const std::string& name) {
+    Record record{name, shape, graph::Source::operation, std::move(operation)};
+    for (const Node& input : inputs) {
+      at(input);
+      record.inputs.push_back(input.number());
+    }
+    return append(std::move(record));
+  }
+  Node leaf(graph::Source source, const Shape& shape, std::vector<T> values, const std::string& name) {
+    Record record{name, shape, source};
+    if (source == graph::Source::parameter || source == graph::Source::constant)
+      if (values.size() != count_of(shape, name))
+        graph::fail(Code::too_few_elements, std::string(record.kind()) + " node " + graph::text(name, shape) + " got " +
+                                                std::to_string(values.size()) + " numbers");
+    record.values = std::move(values);
+    return append(std::move(record));
+  }
+
+  template <class F>
+  Node map(Node x, F f, const std::string& name) {
+    return append(std::make_shared<graph::Map<T, F>>(count(at(x).shape), f), at(x).shape, {x}, name);
+  }
+  template <template <class> class F>
+  Node analytic(const char* kind, Node x, const std::string& name) {
+    if constexpr (spec::AnalyticField<T>)
+      return map(x, F<T>{}, name);
+    else
+      return refuse_scalar(kind, "exp and log", x);
+  }
+  [[noreturn]] Node refuse_scalar(const char* kind, const char* lack, Node x) const {
+    graph::fail(Code::no_transcendentals,
+                std::string(kind) + " of node " + describe(x) + ": the scalar of this graph has no " + lack);
+  }
+  /// A mean of no numbers is none.
+  void require_numbers(const char* kind, Node x) const {
+    if (count(at(x).shape) == 0)
+      graph::fail(Code::zero_length, std::string(kind) + ": node " + describe(x) + " has no numbers");
+  }
+  Node total(Node x, bool is_mean, const std::string& name) {
+    if (is_mean) require_numbers("mean", x);
+    return append(std::make_shared<graph::Total<T>>(count(at(x).shape), is_mean), {}, {x}, name);
+  }
+  template <class Operation>
+  Node of_equal_shapes(const char* kind, Node a, Node b, const std::string& name) {
+    return of_equal_shapes<Operation>(kind, a, b, name, at(a).shape);
+  }
+  template <class Operation>
+  Node of_equal_shapes(const char* kind, Node a, Node b, const std::string& name, const Shape& result) {
+    if (!(at(a).shape == at(b).shape))
+      graph::fail(Code::shape_mismatch, std::string(kind) + ": node " + describe(a) + " and node " + describe(b) +
+                                            " do not have the same shape");
+    return append(std::make_shared<Operation>(count(at(a).shape)), result, {a, b}, name);
+  }
+
+  static Window square(Index kh, Index kw, Index stride, Index padding) {
+    return {.kernel = {kh, kw}, .stride = {stride, stride}, .padding = {padding, padding}};
+  }
+
+  /// What `f` makes; an error of the core is told with what was being built. `first_axis` is the axis of the node that
+  /// the core knows as axis 0.
+  template <class F>
+  static auto explained(const std::string& what, F f, int first_axis = 0) {
+    try {
+      return f();
+    } catch (const graph::Error&) {
+      throw;
+    } catch (const Error& error) {
+      Fault fault = error.fault();
+      if (fault.axis >= 0) fault.axis += first_axis;
+      throw graph::Error(fault, what + ": " + message(fault));
+    }
+  }
+
+  Node make_dense(const std::vector<Node>& inputs, const std::string& name);
+  Node make_convolution(const std::vector<Node>& inputs, const ConvolutionOptions& options, const std::string& name);
+  void check_bias(const char* kind, const std::vector<Node>& inputs) const;
+  std::vector<bool> active() const;
+  std::vector<std::vector<int>> all_inputs() const {
+    std::vector<std::vector<int>> inputs;
+    for (const Record& node : nodes_) inputs.push_back(node.inputs);
+    return inputs;
+  }
+
+  std::uint64_t identity_ = graph::new_identity();
+  graph::PoolingCache<T> pools_;
+  std::vector<Record> nodes_;
+};
+
+}  // namespace ndpool
+
+#include <ndpool/graph/builder-inl.hpp>

@@ -1,0 +1,117 @@
+// What compiling makes of a graph: the live nodes in order, and for each kind of run a tape. Immutable.
+#pragma once
+
+#include <ndpool/graph/node.hpp>
+#include <ndpool/graph/operation.hpp>
+#include <ndpool/graph/tape.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ndpool::graph {
+
+/// Where the value of a node comes from.
+enum class Source { input, side, parameter, constant, operation };
+
+template <class T>
+struct NodeRecord {
+  std::string name;
+  Shape shape;
+  Source source = Source::operation;
+  std::shared_ptr<const Operation<T>> operation = {};
+  std::vector<int> inputs = {};  ///< numbers of nodes of the graph
+  std::vector<T> values = {};    ///< of a constant, or of a parameter before training
+
+  const char* kind() const {
+    static constexpr const char* kinds[] = {"input", "side", "parameter", "constant"};
+    return source == Source::operation ? operation->kind() : kinds[static_cast<int>(source)];
+  }
+};
+
+template <class T>
+struct Compiled {
+  std::uint64_t graph = 0;
+  std::vector<NodeRecord<T>> nodes;  ///< in the order of the program
+  std::vector<NodeFacts> facts;
+  std::vector<int> position;           ///< of each node of the graph; -1 for those that no output needs
+  std::vector<std::string> all_names;  ///< of each node of the graph
+  Tape tapes[3];
+  Index elements = 0, bytes = 0;  ///< the arena: what the largest tape needs
+  int most_inputs = 0;
+
+  const Tape& tape(Mode mode) const { return tapes[static_cast<int>(mode)]; }
+  std::size_t arena_bytes() const { return bytes_of(elements, bytes); }
+  std::size_t arena_bytes(Mode mode) const { return bytes_of(tape(mode).elements, tape(mode).bytes); }
+
+  std::string describe(int at) const {
+    const NodeRecord<T>& node = nodes[static_cast<std::size_t>(at)];
+    return text(node.name, node.shape);
+  }
+  /// True if a node is one of the graph that was compiled.
+  bool knows(const Node& node) const {
+    return node.graph() == graph && node.number() >= 0 && node.number() < static_cast<int>(position.size());
+  }
+  /// The position of a node that the program must have; `what` is what the caller wanted of it.
+  int position_of(const Node& node, const char* what) const {
+    if (!knows(node)) fail(Code::index_out_of_range, std::string(what) + " of a node that belongs to another graph");
+    const auto number = static_cast<std::size_t>(node.number());
+    if (position[number] < 0)
+      fail(Code::index_out_of_range, std::string(what) + " of node \"" + all_names[number] +
+                                         "\": no output of the program needs this node, so it was dropped");
+    return position[number];
+  }
+  const NodeFacts& facts_of(const Node& node, const char* what) const {
+    return facts[static_cast<std::size_t>(position_of(node, what))];
+  }
+
+ private:
+  static std::size_t bytes_of(Index element_count, Index byte_count) {
+    return static_cast<std::size_t>(element_count) * sizeof(T) + static_cast<std::size_t>(byte_count);
+  }
+};
+
+/// Orders the nodes that `outputs` need, inputs first, and lays out all three runs.
+template <class T>
+std::shared_ptr<const Compiled<T>> make_compiled(std::uint64_t graph, const std::vector<NodeRecord<T>>& all,
+                                                 const std::vector<int>& order, const std::vector<int>& outputs) {
+  auto code = std::make_shared<Compiled<T>>();
+  code->graph = graph;
+  code->position.assign(all.size(), -1);
+  for (const NodeRecord<T>& node : all) code->all_names.push_back(node.name);
+  for (const int number : order) {
+    const NodeRecord<T>& node = all[static_cast<std::size_t>(number)];
+    NodeFacts facts;
+    facts.elements = element_count(node.shape);
+    facts.is_leaf = node.source != Source::operation;
+    facts.is_output = std::find(outputs.begin(), outputs.end(), number) != outputs.end();
+    facts.is_active = node.source == Source::input || node.source == Source::parameter;
+    for (const int input : node.inputs) {
+      facts.inputs.push_back(code->position[static_cast<std::size_t>(input)]);
+      facts.is_active = facts.is_active || code->facts[static_cast<std::size_t>(facts.inputs.back())].is_active;
+    }
+    if (node.operation != nullptr) {
+      facts.kept_bytes = node.operation->kept_bytes();
+      facts.scratch_elements = node.operation->scratch_elements();
+      facts.reads_output = node.operation->reads_output();
+      const int count = static_cast<int>(node.inputs.size());
+      for (int slot = 0; slot < count; ++slot)
+        for (int by = 0; by < count; ++by) facts.reads_input.push_back(node.operation->reads_input(slot, by));
+      code->most_inputs = std::max(code->most_inputs, count);
+    }
+    code->position[static_cast<std::size_t>(number)] = static_cast<int>(code->nodes.size());
+    code->nodes.push_back(node);
+    code->facts.push_back(std::move(facts));
+  }
+  constexpr Index line = 64, alignment = sizeof(T) < line ? line / static_cast<Index>(sizeof(T)) : 1;
+  for (const Mode mode : {Mode::forward, Mode::jvp, Mode::vjp}) {
+    Tape& tape = code->tapes[static_cast<int>(mode)];
+    tape = make_tape(mode, code->facts, alignment);
+    code->elements = std::max(code->elements, tape.elements);
+    code->bytes = std::max(code->bytes, tape.bytes);
+  }
+  return code;
+}
+
+}  // namespace ndpool::graph

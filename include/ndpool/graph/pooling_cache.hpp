@@ -1,0 +1,52 @@
+// The pools of a graph, made once each.
+#pragma once
+
+#include <ndpool/graph/packed_pooling.hpp>
+
+#include <map>
+#include <vector>
+
+namespace ndpool::graph {
+
+/// Nodes with the same reducer, options and geometry share one operation, and with it its plan.
+template <class T>
+class PoolingCache {
+ public:
+  std::shared_ptr<const Operation<T>> find_or_make(const Pool& pool, const Shape& shape) {
+    std::shared_ptr<const Operation<T>>& found = made_[key(pool, shape)];
+    if (found == nullptr) found = make_pooling<T>(pool, shape);
+    return found;
+  }
+
+ private:
+  using Key = std::vector<double>;  // lengths beyond 2^53 do not fit into memory
+
+  static Key key(const Pool& pool, const Shape& shape) {
+    const Geometry geometry = pool.geometry(shape);
+    Key key;
+    const auto put = [&](auto... values) { (key.push_back(static_cast<double>(values)), ...); };
+    for (int i = 0; i < geometry.rank; ++i) {
+      const Axis& axis = geometry.axes[i];
+      put(axis.input, axis.output, axis.kernel, axis.stride, axis.dilation, axis.lo, axis.hi, axis.adaptive,
+          axis.pooled);
+    }
+    // Global pools differ in whether they keep the axes that they pool, which the geometry does not tell.
+    put(pool.output_shape(shape).size(), pool.reduction().index());
+    std::visit(
+        [&](const auto& reduction) {
+          if constexpr (requires { reduction.p; }) put(reduction.p);
+          if constexpr (requires { reduction.options.ties; }) put(reduction.options.ties);
+          if constexpr (requires { reduction.options.nan; }) put(reduction.options.nan);
+          if constexpr (requires { reduction.options.empty; }) put(reduction.options.empty);
+          if constexpr (requires { reduction.options.beta; }) put(reduction.options.beta, reduction.options.pad_mode);
+          if constexpr (requires { reduction.options.divisor; })
+            put(reduction.options.count_include_pad, reduction.options.divisor, reduction.options.rounding);
+        },
+        pool.reduction());
+    return key;
+  }
+
+  std::map<Key, std::shared_ptr<const Operation<T>>> made_;
+};
+
+}  // namespace ndpool::graph

@@ -1,0 +1,183 @@
+#include <ndpool/graph/tape.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace ndpool::graph {
+
+namespace {
+
+/// Arrays that live from their first use to their last and may share memory with those that do not live then.
+class Arrays {
+ public:
+  int add(Index size) {
+    arrays_.push_back({size});
+    return static_cast<int>(arrays_.size()) - 1;
+  }
+  void use(int array, Index time) {
+    if (array < 0) return;
+    Array& used = arrays_[static_cast<std::size_t>(array)];
+    used.first = used.first < 0 ? time : std::min(used.first, time);
+    used.last = std::max(used.last, time);
+  }
+  /// Places all arrays that are used, the largest first, each at the lowest offset that is free while it lives. Returns
+  /// the size of the whole.
+  Index place(Index alignment) {
+    std::vector<int> order(arrays_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return at(a).size > at(b).size; });
+    std::vector<int> placed;
+    Index whole = 0;
+    for (const int number : order) {
+      Array& array = at(number);
+      if (array.first < 0) continue;
+      // `placed` is sorted by offset, so the first gap that is wide enough is the lowest.
+      array.offset = 0;
+      for (const int other : placed) {
+        const Array& there = at(other);
+        if (there.last < array.first || array.last < there.first) continue;
+        if (array.offset + array.size <= there.offset) break;
+        array.offset = std::max(array.offset, rounded_up(there.offset + there.size, alignment));
+      }
+      whole = std::max(whole, array.offset + array.size);
+      placed.insert(std::upper_bound(placed.begin(), placed.end(), number,
+                                     [&](int a, int b) { return at(a).offset < at(b).offset; }),
+                    number);
+    }
+    return rounded_up(whole, alignment);
+  }
+  Index offset(int array) const { return array < 0 ? -1 : arrays_[static_cast<std::size_t>(array)].offset; }
+
+ private:
+  struct Array {
+    Index size = 0;
+    Index first = -1, last = -1;
+    Index offset = -1;
+  };
+  Array& at(int array) { return arrays_[static_cast<std::size_t>(array)]; }
+  static Index rounded_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
+  std::vector<Array> arrays_;
+};
+
+std::vector<Step> steps_of(Mode mode, const std::vector<NodeFacts>& nodes) {
+  std::vector<Step> steps;
+  for (int n = 0; n < static_cast<int>(nodes.size()); ++n) {
+    const NodeFacts& node = nodes[static_cast<std::size_t>(n)];
+    if (node.is_leaf) continue;
+    steps.push_back({.map = Mode::forward, .node = n});
+    // The tangent follows its value at once, so that neither waits in memory for the other.
+    if (mode == Mode::jvp && node.is_active) steps.push_back({.map = Mode::jvp, .node = n});
+  }
+  if (mode != Mode::vjp) return steps;
+  for (int n = static_cast<int>(nodes.size()) - 1; n >= 0; --n) {
+    const NodeFacts& node = nodes[static_cast<std::size_t>(n)];
+    if (node.is_leaf || !node.is_active) continue;
+    for (int slot = 0; slot < static_cast<int>(node.inputs.size()); ++slot)
+      if (nodes[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(slot)])].is_active)
+        steps.push_back({.map = Mode::vjp, .node = n, .slot = slot});
+  }
+  return steps;
+}
+
+/// Finds out which arrays each step uses, then where they can lie.
+class Layout {
+ public:
+  Layout(Mode mode, const std::vector<NodeFacts>& nodes) : mode_(mode), nodes_(nodes) {
+    tape.steps = steps_of(mode, nodes);
+    tape.keeps_value.assign(nodes.size(), false);
+    for (const NodeFacts& node : nodes) {
+      value_.push_back(node.is_leaf ? -1 : elements_.add(node.elements));
+      // Tangents of leaves come from outside. Only one that is a result too may have to be made, if it is zero.
+      const bool is_given = mode == Mode::jvp && node.is_leaf && !node.is_output;
+      derivative_.push_back(mode == Mode::forward || !node.is_active || is_given ? -1 : elements_.add(node.elements));
+      kept_.push_back(mode == Mode::forward || !node.is_active || node.kept_bytes == 0 ? -1
+                                                                                       : bytes_.add(node.kept_bytes));
+    }
+  }
+
+  void place(Index alignment) {
+    const Index end = static_cast<Index>(tape.steps.size());
+    Index first_vjp = end;
+    std::vector<int> scratch, summands;
+    std::vector<bool> has_gradient(nodes_.size(), false);
+    for (Index time = 0; time < end; ++time) {
+      const Step& step = tape.steps[static_cast<std::size_t>(time)];
+      if (step.map == Mode::vjp) first_vjp = std::min(first_vjp, time);
+      use_arrays(step, time);
+      scratch.push_back(used_once(node_of(step).scratch_elements, time));
+      summands.push_back(-1);
+      if (step.map != Mode::vjp) continue;
+      const auto input = static_cast<std::size_t>(node_of(step).inputs[static_cast<std::size_t>(step.slot)]);
+      if (has_gradient[input] || nodes_[input].is_output) summands.back() = used_once(nodes_[input].elements, time);
+      has_gradient[input] = true;
+    }
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      if (nodes_[n].is_output) elements_.use(value_[n], end);
+      // Gradients of outputs are given before the first step back; those of leaves are results, as tangents of outputs.
+      if (mode_ == Mode::vjp && nodes_[n].is_output) elements_.use(derivative_[n], first_vjp);
+      if (mode_ == Mode::vjp ? nodes_[n].is_leaf : nodes_[n].is_output) elements_.use(derivative_[n], end);
+    }
+    tape.elements = elements_.place(alignment);
+    tape.bytes = bytes_.place(static_cast<Index>(sizeof(std::uint32_t)));
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      tape.value.push_back(elements_.offset(value_[n]));
+      tape.derivative.push_back(elements_.offset(derivative_[n]));
+      tape.kept.push_back(bytes_.offset(kept_[n]));
+    }
+    for (std::size_t s = 0; s < tape.steps.size(); ++s) {
+      tape.steps[s].scratch = elements_.offset(scratch[s]);
+      tape.steps[s].summand = elements_.offset(summands[s]);
+    }
+  }
+
+  Tape tape;
+
+ private:
+  const NodeFacts& node_of(const Step& step) const { return nodes_[static_cast<std::size_t>(step.node)]; }
+
+  int used_once(Index size, Index time) {
+    if (size == 0) return -1;
+    const int array = elements_.add(size);
+    elements_.use(array, time);
+    return array;
+  }
+
+  void use_arrays(const Step& step, Index time) {
+    const NodeFacts& node = node_of(step);
+    const auto own = static_cast<std::size_t>(step.node);
+    bytes_.use(kept_[own], time);
+    if (step.map == Mode::forward || node.reads_output) use_value(own, step.map, time);
+    if (step.map != Mode::forward) elements_.use(derivative_[own], time);
+    for (std::size_t by = 0; by < node.inputs.size(); ++by) {
+      const auto input = static_cast<std::size_t>(node.inputs[by]);
+      if (step.map == Mode::forward) {
+        use_value(input, step.map, time);
+        continue;
+      }
+      if (!nodes_[input].is_active || (step.map == Mode::vjp && by != static_cast<std::size_t>(step.slot))) continue;
+      elements_.use(derivative_[input], time);
+      for (std::size_t slot = 0; slot < node.inputs.size(); ++slot)
+        if (node.reads(slot, by)) use_value(static_cast<std::size_t>(node.inputs[slot]), step.map, time);
+    }
+  }
+
+  void use_value(std::size_t node, Mode map, Index time) {
+    elements_.use(value_[node], time);
+    if (map == Mode::vjp && value_[node] >= 0) tape.keeps_value[node] = true;
+  }
+
+  Mode mode_;
+  const std::vector<NodeFacts>& nodes_;
+  Arrays elements_, bytes_;
+  std::vector<int> value_, derivative_, kept_;
+};
+
+}  // namespace
+
+Tape make_tape(Mode mode, const std::vector<NodeFacts>& nodes, Index alignment) {
+  Layout layout(mode, nodes);
+  layout.place(alignment);
+  return std::move(layout.tape);
+}
+
+}  // namespace ndpool::graph
