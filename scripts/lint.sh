@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 git ls-files '*.hpp' '*.cpp' '*.h' | xargs clang-format -i
-build/venv/bin/ruff format --quiet python bench examples embedded
-build/venv/bin/ruff check python bench examples embedded
+build/venv/bin/ruff format --quiet python bench examples embedded tests/cli
+build/venv/bin/ruff check python bench examples embedded tests/cli
 git diff --stat -- '*.hpp' '*.cpp' '*.py'
-git ls-files 'src/*.cpp' 'examples/*.cpp' 'python/*.cpp' ':!src/kernels' | xargs -n 1 -P 2 clang-tidy -p build/release --quiet
+git ls-files 'src/*.cpp' 'examples/*.cpp' 'python/*.cpp' 'cli/*.cpp' ':!src/kernels' | xargs -n 1 -P 2 clang-tidy -p build/release --quiet

@@ -1,10 +1,11 @@
 """Arrays in files: what NumPy writes is read, what the command writes is read by NumPy."""
 
 import ml_dtypes
-import ndpool
 import numpy as np
 import pytest
 from command import done, fails, start
+
+import ndpool
 
 DTYPES = ["f4", "f8", "f2", "i1", "u1", "i2", "u2", "i4", "i8", "u4", "u8", "b1"]
 

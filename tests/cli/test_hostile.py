@@ -212,7 +212,8 @@ def test_an_older_file_stays_until_the_new_one_is_complete(tmp_path, large):
 def test_disk_full(tmp_path, large):
     small = tmp_path / "small"
     small.mkdir()
-    command = f"mount -t tmpfs -o size=2m none {small} && {COMMAND} max {large} -o {small}/y.npy --kernel 2,2; "
+    command = f"mount -t tmpfs -o size=2m none {small} && "
+    command += f"{COMMAND} max {large} -o {small}/y.npy --kernel 2,2; "
     command += f"echo $?; ls -A {small} | wc -l; umount {small}"
     process = subprocess.run(
         ["unshare", "--mount", "sh", "-c", command], capture_output=True, timeout=60

@@ -5,11 +5,12 @@ import re
 import shutil
 import subprocess
 
-import ndpool
 import numpy as np
 import pytest
 from command import done, fails
 from PIL import Image
+
+import ndpool
 
 MODES = {"L": (np.uint8, ()), "LA": (np.uint8, (2,)), "RGB": (np.uint8, (3,)),
          "RGBA": (np.uint8, (4,)), "I;16": (np.uint16, ())}  # fmt: skip
