@@ -72,15 +72,21 @@ Chain chain_of(const Pool& pool, const Geometry& geometry, Dtype dtype) {
       pool.reduction());
 }
 
-/// The elements of a native array in another scalar that holds them.
-OwnArray converted(const Array& array, Dtype to) {
-  const OwnArray native(array);
+/// The elements of a part of a file, in another scalar that holds them. Its pieces lie far apart, and the system brings
+/// more of each than was asked for: the pages are given back every few pieces.
+OwnArray converted(const Array& array, Dtype to, const MemoryGuard& guard) {
+  constexpr Index pieces = 8;
   OwnArray result(to, array.shape);
   with_dtype(array.dtype, [&]<class T>() {
     with_dtype(to, [&]<class W>() {
-      const T* from = native.array().view<T>().data();
-      std::transform(from, from + element_count(array.shape), result.array().view<W>().data(),
-                     [](const T& value) { return static_cast<W>(value); });
+      W* next = result.array().view<W>().data();
+      for (Index i = 0; i < array.shape[0]; i += pieces) {
+        const OwnArray native(array.cut(0, {i, std::min(i + pieces, array.shape[0])}));
+        const T* from = native.array().view<T>().data();
+        next = std::transform(from, from + element_count(native.array().shape), next,
+                              [](const T& value) { return static_cast<W>(value); });
+        guard.trim(guard.bound() / 2);
+      }
     });
   });
   return result;
@@ -90,11 +96,8 @@ OwnArray converted(const Array& array, Dtype to) {
 void pool_axis(const Pool& pool, const Geometry& geometry, const Array& x, const Array& y, const MemoryGuard& guard,
                Progress& progress) {
   const std::size_t bytes = tile_bytes(guard.bound());
-  const bool converts = x.dtype != y.dtype;
-  const std::size_t share = converts ? bytes * static_cast<std::size_t>(item_size(x.dtype)) /
-                                           static_cast<std::size_t>(2 * item_size(x.dtype) + item_size(y.dtype))
-                                     : bytes;
-  const Tiling tiling(Map::forward, geometry, {x, {}, y, {}}, share);
+  const auto from = static_cast<std::size_t>(item_size(x.dtype)), to = static_cast<std::size_t>(item_size(y.dtype));
+  const Tiling tiling(Map::forward, geometry, {x, {}, y, {}}, bytes * from / (from + to));
   for (Index i = 0; i < tiling.count(); ++i) {
     const std::vector<Range> box = tiling.box(i);
     progress.stage(static_cast<double>(i) / static_cast<double>(tiling.count()),
@@ -106,11 +109,9 @@ void pool_axis(const Pool& pool, const Geometry& geometry, const Array& x, const
       cells = cells.cut(a, take_part(part, a, range));
       outputs = outputs.cut(a, range);
     }
-    fetch(cells);
-    std::optional<OwnArray> copy;
-    if (converts || cells.encoding != Encoding::native) cells = copy.emplace(converted(cells, y.dtype)).array();
+    const OwnArray copy = converted(cells, y.dtype, guard);
     const bool finished = with_dtype(y.dtype, [&]<class W>() {
-      return pool.over(part).forward(cells.view<const W>(), outputs.view<W>(), progress.watch());
+      return pool.over(part).forward(copy.array().view<const W>(), outputs.view<W>(), progress.watch());
     });
     if (!finished || is_interrupted()) throw Problem("interrupted");
     guard.trim(guard.bound() / 2);

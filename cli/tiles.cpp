@@ -55,6 +55,29 @@ class Readable {
   Array array_;
 };
 
+/// Has the system bring the pages of a mapped array, in a few calls instead of a fault for each.
+void fetch(const Array& array) {
+  // Blocks of neighbours in memory: axes are taken in, the closest first, as long as nothing is between their cells.
+  std::vector<int> axes;
+  for (int a = 0; a < array.shape.size(); ++a)
+    if (array.shape[a] > 1) axes.push_back(a);
+  if (element_count(array.shape) == 0) return;
+  std::ranges::stable_sort(axes, std::less(), [&](int a) { return array.strides[a]; });
+  const Index item = item_size(array.dtype);
+  Index block = 1;
+  std::size_t taken = 0;
+  while (taken < axes.size() && array.strides[axes[taken]] == block) block *= array.shape[axes[taken++]];
+  std::vector<Index> position(axes.size(), 0);
+  for (;;) {
+    Index offset = 0;
+    for (std::size_t i = taken; i < axes.size(); ++i) offset += position[i] * array.strides[axes[i]];
+    read_ahead(array.data + offset * item, static_cast<std::size_t>(block * item));
+    std::size_t i = taken;
+    while (i < axes.size() && ++position[i] == array.shape[axes[i]]) position[i++] = 0;
+    if (i == axes.size()) return;
+  }
+}
+
 /// A tile that is one huge window is better fetched bit by bit.
 void fetch_if_it_fits(const Array& array) {
   if (static_cast<std::size_t>(element_count(array.shape) * item_size(array.dtype)) <= largest_tile) fetch(array);
@@ -184,28 +207,6 @@ Array with_all_axes(const Array& array, const Geometry& geometry) {
 }
 
 }  // namespace
-
-void fetch(const Array& array) {
-  // Blocks of neighbours in memory: axes are taken in, the closest first, as long as nothing is between their cells.
-  std::vector<int> axes;
-  for (int a = 0; a < array.shape.size(); ++a)
-    if (array.shape[a] > 1) axes.push_back(a);
-  if (element_count(array.shape) == 0) return;
-  std::ranges::stable_sort(axes, std::less(), [&](int a) { return array.strides[a]; });
-  const Index item = item_size(array.dtype);
-  Index block = 1;
-  std::size_t taken = 0;
-  while (taken < axes.size() && array.strides[axes[taken]] == block) block *= array.shape[axes[taken++]];
-  std::vector<Index> position(axes.size(), 0);
-  for (;;) {
-    Index offset = 0;
-    for (std::size_t i = taken; i < axes.size(); ++i) offset += position[i] * array.strides[axes[i]];
-    read_ahead(array.data + offset * item, static_cast<std::size_t>(block * item));
-    std::size_t i = taken;
-    while (i < axes.size() && ++position[i] == array.shape[axes[i]]) position[i++] = 0;
-    if (i == axes.size()) return;
-  }
-}
 
 Tiling::Tiling(Map map, const Geometry& geometry, const Operands& operands, std::size_t bytes) {
   const int rank = geometry.rank;

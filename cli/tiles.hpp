@@ -46,9 +46,6 @@ bool run_tile(Map map, const Pool& pool, const Geometry& geometry, const Operand
 /// Runs a map. The bits of the result do not depend on the bound of `guard`. Throws a Problem if interrupted.
 void run_tiled(Map map, const Pool& pool, const Operands& operands, const MemoryGuard& guard, Progress& progress);
 
-/// Has the system bring the pages of a mapped array, in a few calls instead of a fault for each.
-void fetch(const Array& array);
-
 /// Bytes that tiles may take when memory is bounded like this.
 std::size_t tile_bytes(std::size_t memory);
 

@@ -227,9 +227,11 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   // Windows without an input element have values of their own, which only the spec gives; empty arrays have none.
   if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
   auto rows = std::make_unique<Rows>(make_rows(geometry, strides));
-  if (!is_modest(row_pixels(*rows), rows->inner.extent)) *rows = rows->with_rows_of_lanes(most_lanes);
-  if (!is_modest(row_pixels(*rows), rows->inner.extent) || is_mostly_padding(geometry)) return nullptr;
-  if (fold_scratch_bytes(*rows) > most_scratch) return nullptr;
+  const auto keeps_too_much = [&] {
+    return !is_modest(row_pixels(*rows), rows->inner.extent) || fold_scratch_bytes(*rows) > most_scratch;
+  };
+  if (keeps_too_much()) *rows = rows->with_rows_of_lanes(most_lanes);
+  if (keeps_too_much() || is_mostly_padding(geometry)) return nullptr;
   if (is_analytic(choice.combine) && analytic_scratch_bytes(*rows) + wide_bytes(kind, *rows) > most_scratch)
     return nullptr;
   std::shared_ptr<KernelPlan> plan(new KernelPlan(kind, choice, std::move(rows)));

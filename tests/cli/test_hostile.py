@@ -107,9 +107,9 @@ WRONG_PNGS = {
 @pytest.mark.parametrize("name", WRONG_PNGS)
 def test_wrong_png(tmp_path, name):
     (tmp_path / "x.png").write_bytes(WRONG_PNGS[name])
-    process = start("max", tmp_path / "x.png", "-o", tmp_path / "y.png", "--kernel", "2")
-    text = process.stderr.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
+    with start("max", tmp_path / "x.png", "-o", tmp_path / "y.png", "--kernel", "2") as process:
+        text = process.stderr.read().decode()
+        _, status, usage = os.wait4(process.pid, 0)
     assert os.waitstatus_to_exitcode(status) == 1, text
     assert text.startswith("ndpool: cannot read") and text.count("\n") == 1
     assert usage.ru_maxrss < 100_000  # kilobytes
@@ -225,8 +225,7 @@ def test_disk_full(tmp_path, large):
 
 
 def test_output_to_a_pipe_that_closes(large):
-    process = start("max", large, "-o", "-", "--kernel", "2,2")
-    process.stdout.close()
-    text = process.stderr.read()
-    process.wait()
+    with start("max", large, "-o", "-", "--kernel", "2,2") as process:
+        process.stdout.close()
+        text = process.stderr.read()
     assert process.returncode != 0 and text.count(b"\n") <= 1

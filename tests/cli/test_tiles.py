@@ -108,8 +108,8 @@ def sparse(path, shape):
 
 def peak_of(words):
     """The largest resident set of a run, in bytes."""
-    process = subprocess.Popen([COMMAND, *map(str, words)])
-    _, status, usage = os.wait4(process.pid, 0)
+    with subprocess.Popen([COMMAND, *map(str, words)]) as process:
+        _, status, usage = os.wait4(process.pid, 0)
     assert status == 0
     return usage.ru_maxrss * 1024
 
