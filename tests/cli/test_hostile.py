@@ -112,7 +112,7 @@ def test_wrong_png(tmp_path, name):
         _, status, usage = os.wait4(process.pid, 0)
     assert os.waitstatus_to_exitcode(status) == 1, text
     assert text.startswith("ndpool: cannot read") and text.count("\n") == 1
-    assert usage.ru_maxrss < 100_000  # kilobytes
+    assert usage.ru_maxrss < 300_000  # kilobytes; a sanitizer takes half of it
     assert os.listdir(tmp_path) == ["x.png"]
 
 
