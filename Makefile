@@ -18,7 +18,7 @@ test: build/release/python.stamp  ## Set up, build, and run the tests
 test-asan: build/asan/build.ninja build/release/python.stamp  ## The same tests under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan
 	ctest --preset asan
-	NDPOOL_COMMAND=build/asan/bin/ndpool build/venv/bin/python -m pytest -q tests/cli/test_hostile.py -k "wrong or damage"
+	NDPOOL_COMMAND=build/asan/bin/ndpool build/venv/bin/python -m pytest -q tests/cli/test_command_hostile.py -k "wrong or damage"
 
 test-embedded:  ## The tiny layers and the firmware example on an emulated Cortex-M4, bit for bit as on the host
 	@scripts/setup.sh embedded

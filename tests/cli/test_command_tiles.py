@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from command import COMMAND, done
-from test_arrays import GEOMETRIES, OPERATORS, numbers, python_call
+from test_command_arrays import GEOMETRIES, OPERATORS, numbers, python_call
 
 # Tiles are at least a megabyte, so that arrays of some megabytes are cut into a few of them.
 SHAPE = (24, 400, 330)
