@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 COMMAND = os.environ.get(
@@ -38,3 +39,19 @@ def fails(code, *words, **options):
     assert text.startswith("ndpool: ") and text.count("\n") == 1, text
     assert process.stdout == b""
     return text
+
+
+def run_and_weigh(*words):
+    """The finished process and its largest resident set in bytes. A small process starts it,
+    because a process begins with the weight of the one that it was forked from."""
+    code = (
+        "import resource, subprocess, sys; process = subprocess.run(sys.argv[1:]); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); "
+        "sys.exit(process.returncode)"
+    )
+    process = subprocess.run(
+        [sys.executable, "-S", "-c", code, COMMAND, *map(str, words)],
+        capture_output=True,
+        timeout=300,
+    )
+    return process, 1024 * int(process.stdout.split()[-1])

@@ -1,12 +1,10 @@
 """The result does not depend on how much memory there is, and the memory is kept."""
 
 import json
-import os
-import subprocess
 
 import numpy as np
 import pytest
-from command import COMMAND, done
+from command import done, run_and_weigh
 from test_command_arrays import GEOMETRIES, OPERATORS, numbers, python_call
 
 # Tiles are at least a megabyte, so that arrays of some megabytes are cut into a few of them.
@@ -107,11 +105,9 @@ def sparse(path, shape):
 
 
 def peak_of(words):
-    """The largest resident set of a run, in bytes."""
-    with subprocess.Popen([COMMAND, *map(str, words)]) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0
-    return usage.ru_maxrss * 1024
+    process, weight = run_and_weigh(*words)
+    assert process.returncode == 0, process.stderr
+    return weight
 
 
 def test_six_gigabytes_in_256_megabytes(tmp_path):
