@@ -2,6 +2,8 @@
 
 namespace ndpool::spec {
 
-NDPOOL_COMPILED_FLOATS()
+#define NDPOOL_ROW(name, type) NDPOOL_COMPILED_FLOAT(, type)
+NDPOOL_FLOATS(NDPOOL_ROW)
+#undef NDPOOL_ROW
 
 }  // namespace ndpool::spec

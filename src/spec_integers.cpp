@@ -2,6 +2,8 @@
 
 namespace ndpool::spec {
 
-NDPOOL_COMPILED_INTEGERS()
+#define NDPOOL_ROW(name, type) NDPOOL_COMPILED_INTEGER(, type)
+NDPOOL_INTEGERS(NDPOOL_ROW)
+#undef NDPOOL_ROW
 
 }  // namespace ndpool::spec

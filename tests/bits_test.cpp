@@ -98,23 +98,17 @@ View<T> cut(const View<T>& whole, int axis, Index begin, Index end) {
   return {whole.data() + begin * whole.strides()[axis], shape, whole.strides()};
 }
 
-/// Pools `x` in slabs of `thickness` outputs along its first pooled axis, each with just the cells its windows see;
-/// padding is left at the ends of the array only.
+/// Pools `x` in slabs of up to `thickness` outputs along one axis, each with just the cells its windows see.
 template <class T>
-Array<T> forward_in_slabs(const Window& window, const Pool::Reduction& reduction, const Array<T>& x, Index thickness) {
-  const Pool whole(window, reduction);
-  const Geometry geometry = whole.geometry(x.shape());
-  const int number = static_cast<int>(window.axes[0]);
-  const Axis& axis = geometry.axes[number];
-  Array<T> y(whole.output_shape(x.shape()));
-  for (Index begin = 0; begin < axis.output; begin += thickness) {
-    const Index end = std::min(axis.output, begin + thickness);
-    const Index first = axis.start(begin), last = first + axis.span(end - begin);  // one past the last tap
-    Window slab = window;
-    slab.padding = {Pad(std::max<Index>(0, -first), std::clamp<Index>(last - axis.input, 0, axis.hi)),
-                    window.padding[1]};
-    const View<const T> part = cut(x.view(), number, std::max<Index>(0, first), std::min(axis.input, last));
-    Pool(slab, reduction).forward(part, cut(y.view(), number, begin, end));
+Array<T> forward_in_slabs(const Pool& pool, const Array<T>& x, int axis, Index thickness) {
+  const Geometry geometry = pool.geometry(x.shape());
+  const Index outputs = geometry.axes[axis].output, begins = part_begins(geometry.axes[axis]);
+  Array<T> y(pool.output_shape(x.shape()));
+  for (Index begin = 0, end = 0; begin < outputs; begin = end) {
+    end = begin + thickness < begins ? begin + thickness : outputs;
+    Geometry slab = geometry;
+    const Range cells = take_part(slab, axis, {begin, end});
+    pool.over(slab).forward(cut(x.view(), axis, cells.begin, cells.end), cut(y.view(), axis, begin, end));
   }
   return y;
 }
@@ -140,9 +134,10 @@ TYPED_TEST(Bits, OfSlabsAreThoseOfTheWhole) {
     for (const Pool::Reduction& reduction :
          {Pool::Reduction(reduction::Max{}), Pool::Reduction(reduction::Min{}), Pool::Reduction(reduction::Sum{}),
           Pool::Reduction(reduction::Average{}), Pool::Reduction(reduction::Average{{.count_include_pad = false}})}) {
-      const Array<TypeParam> whole = forward(Pool(window, reduction), x);
+      const Pool pool(window, reduction);
+      const Array<TypeParam> whole = forward(pool, x);
       for (const Index thickness : {Index{1}, Index{2}, Index{7}, between(1, 64)}) {
-        EXPECT_TRUE(same_bits(forward_in_slabs(window, reduction, x, thickness), whole))
+        EXPECT_TRUE(same_bits(forward_in_slabs(pool, x, static_cast<int>(window.axes[0]), thickness), whole))
             << "case " << i << ", reduction " << reduction.index() << ", slabs of " << thickness << " outputs";
         ++slabs;
       }

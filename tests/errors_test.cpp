@@ -306,6 +306,8 @@ std::vector<Wrong> wrong_arrays() {
             [](Memory& m) { couples.jvp(on(m.x, {4}), on(m.dx, {4}), View<float>(nullptr, {2})); }),
       Wrong("GyNull", null_data, "gy has elements...null",
             [](Memory& m) { couples.vjp(on(m.x, {4}), View<float>(nullptr, {2}), on(m.gx, {4})); }),
+      Wrong("VjpOfLinearOfAMaximum", null_data, "x has elements...null",
+            [](Memory& m) { couples.plan<float>({4}).vjp_of_linear(m.gy.data(), m.gx.data()); }),
       Wrong("GxNull", null_data, "gx has elements...null",
             [](Memory& m) { couples.vjp(on(m.x, {4}), on(m.gy, {2}), View<float>(nullptr, {4})); }),
       Wrong("YShape", shape_mismatch, "y has length 2 on axis 1...expected 3", forward(pairs, {4, 6}, {2, 2})),

@@ -9,11 +9,14 @@
 namespace ndpool {
 
 /// Every scalar that the library brings compiled: those with kernels first, in the order of ScalarKind.
-#define NDPOOL_DTYPES(ROW) \
-  NDPOOL_SCALARS(ROW)      \
-  ROW(u32, std::uint32_t)  \
-  ROW(u64, std::uint64_t)  \
+#define NDPOOL_INTEGERS(ROW)  \
+  NDPOOL_KERNEL_INTEGERS(ROW) \
+  ROW(u32, std::uint32_t)     \
+  ROW(u64, std::uint64_t)     \
   ROW(boolean, bool)
+#define NDPOOL_DTYPES(ROW) \
+  NDPOOL_FLOATS(ROW)       \
+  NDPOOL_INTEGERS(ROW)
 
 namespace dtypes {  // because f16 and bf16 are types of ndpool's own
 enum class Dtype : unsigned char {

@@ -13,18 +13,23 @@
 
 namespace ndpool {
 
-/// Every scalar that has kernels. One row here feeds declaration, dispatch, tests and benchmarks.
-#define NDPOOL_SCALARS(ROW) \
-  ROW(f32, float)           \
-  ROW(f64, double)          \
-  ROW(f16, ndpool::f16)     \
-  ROW(bf16, ndpool::bf16)   \
-  ROW(i8, std::int8_t)      \
-  ROW(u8, std::uint8_t)     \
-  ROW(i16, std::int16_t)    \
-  ROW(u16, std::uint16_t)   \
-  ROW(i32, std::int32_t)    \
+/// Every scalar that has kernels: floats, which have derivatives, and integers. One row here feeds declaration, dispatch,
+/// tests and benchmarks.
+#define NDPOOL_FLOATS(ROW) \
+  ROW(f32, float)          \
+  ROW(f64, double)         \
+  ROW(f16, ndpool::f16)    \
+  ROW(bf16, ndpool::bf16)
+#define NDPOOL_KERNEL_INTEGERS(ROW) \
+  ROW(i8, std::int8_t)              \
+  ROW(u8, std::uint8_t)             \
+  ROW(i16, std::int16_t)            \
+  ROW(u16, std::uint16_t)           \
+  ROW(i32, std::int32_t)            \
   ROW(i64, std::int64_t)
+#define NDPOOL_SCALARS(ROW) \
+  NDPOOL_FLOATS(ROW)        \
+  NDPOOL_KERNEL_INTEGERS(ROW)
 
 enum class ScalarKind : unsigned char {
 #define NDPOOL_ROW(name, type) kind_##name,

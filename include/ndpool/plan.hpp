@@ -59,7 +59,9 @@ class Plan {
   }
 
   /// The same for sums and averages, whose derivative does not depend on x: for callers that have not kept it.
+  /// Of other pools it says that x is missing.
   bool vjp_of_linear(const T* gy, T* gx, const Watch& watch = {}) const {
+    if (!pool_.is_linear()) raise({Code::null_data, Argument::x, -1, {}});
     if (!has_derivatives()) {
       const T any(0);
       return pool_.vjp(View<const T>(&any, shape_, Shape::filled(shape_.size(), 0)), out(gy), in(gx), watch);

@@ -135,6 +135,11 @@ class Pool {
   const Description& description() const { return description_; }
   const Reduction& reduction() const { return reduction_; }
 
+  /// True of sums and averages: their derivative is the same at every x.
+  bool is_linear() const {
+    return std::holds_alternative<reduction::Sum>(reduction_) || std::holds_alternative<reduction::Average>(reduction_);
+  }
+
   /// The reducer of this pool over a geometry, such as a part of its own (part.hpp). Drops no axes.
   Pool over(const Geometry& geometry) const {
     Pool pool = *this;

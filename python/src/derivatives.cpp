@@ -1,7 +1,5 @@
 #include "operands.hpp"
 
-#include <string>
-
 namespace ndpool::python {
 
 nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, nb::handle out) {
@@ -38,16 +36,10 @@ nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, 
 
 namespace {
 
-/// True for sums and averages, whose derivative is the same at every x.
-bool is_linear(const Described& described) {
-  const std::string reducer = nb::str(nb::handle(described.recipe().arguments[0])).c_str();
-  return reducer == "sum" || reducer == "avg";
-}
-
 /// The VJP where x is not needed, with its shape in place of it.
 nb::object vjp_by_shape(Described& described, nb::handle shape_object, nb::handle gy_object, nb::handle out) {
   const ndpool::Pool& pool = described.pool();
-  if (!is_linear(described)) throw nb::type_error("x must be an array: only of sums and averages is its shape enough");
+  if (!pool.is_linear()) throw nb::type_error("x must be an array: only of sums and averages is its shape enough");
   const Shape shape = read_extents(shape_object, "x", 1);
   const Array gy = read_array(gy_object, "gy");
   Array gx = given_output(out, gy.scalar, "gy");

@@ -7,7 +7,7 @@
 #define NDPOOL_BAND_INL_H_
 #endif
 
-#include "kernels/fused-inl.h"
+#include "kernels/columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -17,12 +17,13 @@ namespace HWY_NAMESPACE {
 
 /// Makes up to `most_rows` rows of a plane at a time, so that the vectors next to one another find their cells in the
 /// first-level cache.
-template <class D, Combine kind>
+template <class C>
 class FusedBand {
  public:
-  using T = hn::TFromD<D>;
-  using V = hn::Vec<D>;
-  static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+  using E = typename C::Element;
+  using D = typename C::D;
+  using V = typename C::V;
+  static constexpr Index lanes = C::lanes;
   static constexpr Index most_rows = 16;
 
   static bool can_make(const Rows& rows) {
@@ -34,7 +35,7 @@ class FusedBand {
   /// Output rows from one on. `plane` is the input of the first row, `out` its output; `finish(vector, output, row)` is
   /// what is stored. False if there was a NaN: then what was written is not to be used.
   template <class Finish>
-  static HWY_NOINLINE bool make(const Rows& rows, Index first_row, Index count, const T* plane, T* out,
+  static HWY_NOINLINE bool make(const Rows& rows, Index first_row, Index count, const E* plane, E* out,
                                 const Finish& finish) {
     const Axis& along = rows.horizontal.window;
     const Walk<Finish> walk{plane,
@@ -49,7 +50,7 @@ class FusedBand {
     for (Index output = 0; output < along.output; output += lanes) {
       output = std::min(output, along.output - lanes);  // the last vector may make some outputs again
       const Index cell = output - along.lo;
-      const bool left = cell<0, right = cell + 2 + lanes> along.input;
+      const bool left = cell < 0, right = cell + 2 + lanes > along.input;
       if (left && right)
         walk.template down<true, true>(cell, output, seen);
       else if (left)
@@ -59,20 +60,17 @@ class FusedBand {
       else
         walk.template down<false, false>(cell, output, seen);
     }
-    if constexpr (watches) return hn::AllFalse(D(), hn::MaskFromVec(seen));
-    return true;
+    return !C::has_nan(seen);
   }
 
  private:
-  static constexpr bool watches = std::is_floating_point_v<T> && kind != Combine::sum;
-
   /// At most one cell of a window is on padding.
   static bool is_small(const Axis& axis) {
     const Index beyond = axis.start(axis.output - 1) + axis.kernel - axis.input;
     return !axis.adaptive && axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1 && axis.lo <= 1 && beyond <= 1;
   }
 
-  static HWY_INLINE V combine(V a, V b) { return Columns<D, kind>::combine(a, b); }
+  static HWY_INLINE V combine(V a, V b) { return C::combine(a, b); }
 
   /// What an input row gives to a vector of outputs. Maxima and minima are combined at once; sums wait, because those
   /// of columns come first.
@@ -82,47 +80,56 @@ class FusedBand {
 
   template <class Finish>
   struct Walk {
-    const T* plane;
+    const E* plane;
     Index pitch, first, height;  ///< of input rows; `first` is the one under tap 0
     Index count;
-    T* out;
+    E* out;
     Index out_pitch;
     const Finish& finish;
 
     template <bool left, bool right>
     HWY_INLINE Row row(Index y, Index cell, V& seen) const {
       const D d;
-      const V identity = Columns<D, kind>::identity();
-      if (y < 0 || y >= height) return {identity, identity, identity};
-      const T* from = plane + y * pitch + cell;
-      hwy::Prefetch(from + most_rows * pitch);  // where the next band is, in this plane or behind it
-      const V middle = hn::LoadU(d, from + 1);
-      const V before =
-          left ? slide<static_cast<int>(lanes) - 1>(d, middle, identity) : hn::LoadU(d, left ? from + 1 : from);
-      const V behind = right ? slide<1>(d, identity, middle) : hn::LoadU(d, right ? from + 1 : from + 2);
+      const E* from = plane + y * pitch + cell;
+      const V middle = C::load(from + 1);
+      const V before = left ? slide<static_cast<int>(lanes) - 1>(d, middle, C::identity()) : C::load(left ? from + 1 : from);
+      const V behind = right ? slide<1>(d, C::identity(), middle) : C::load(right ? from + 1 : from + 2);
       // Infinities of both signs add up to a NaN as well; that only costs time.
-      if constexpr (watches) seen = hn::Or(seen, hn::VecFromMask(d, hn::IsNaN(hn::Add(before, behind))));
-      if constexpr (kind == Combine::sum) return {before, middle, behind};
+      if constexpr (C::watches) seen = hn::Add(seen, hn::Add(before, behind));
+      if constexpr (C::kind == Combine::sum) return {before, middle, behind};
       const V all = combine(combine(before, middle), behind);
       return {all, all, all};
+    }
+    /// A row that may be one above or below the plane.
+    template <bool left, bool right>
+    HWY_INLINE Row row_or_padding(Index y, Index cell, V& seen) const {
+      if (y < 0 || y >= height) return {C::identity(), C::identity(), C::identity()};
+      return row<left, right>(y, cell, seen);
+    }
+
+    HWY_INLINE void make(const Row& above, const Row& here, const Row& below, Index output, Index r) const {
+      V all = combine(combine(above.before, here.before), below.before);
+      if constexpr (C::kind == Combine::sum) {
+        all = combine(all, combine(combine(above.middle, here.middle), below.middle));
+        all = combine(all, combine(combine(above.behind, here.behind), below.behind));
+      }
+      C::store(finish(all, output, r), out + r * out_pitch + output);
     }
 
     template <bool left, bool right>
     HWY_INLINE void down(Index cell, Index output, V& all_seen) const {
+      const Walk walk = *this;  // what the loop needs is its alone, so that it can live in registers
       V seen = all_seen;
-      T* to = out + output;
-      Row above = row<left, right>(first, cell, seen), here = row<left, right>(first + 1, cell, seen);
-      for (Index r = 0; r < count; ++r, to += out_pitch) {
-        const Row below = row<left, right>(first + 2 + r, cell, seen);
-        V all = combine(combine(above.before, here.before), below.before);
-        if constexpr (kind == Combine::sum) {
-          all = combine(all, combine(combine(above.middle, here.middle), below.middle));
-          all = combine(all, combine(combine(above.behind, here.behind), below.behind));
-        }
-        hn::StoreU(finish(all, output, r), D(), to);
+      Row above = walk.template row_or_padding<left, right>(walk.first, cell, seen);
+      Row here = walk.template row_or_padding<left, right>(walk.first + 1, cell, seen);
+      Index r = 0;
+      for (; r < walk.count - 1; ++r) {  // only the last row can reach below the plane
+        const Row below = walk.template row<left, right>(walk.first + 2 + r, cell, seen);
+        walk.make(above, here, below, output, r);
         above = here;
         here = below;
       }
+      walk.make(above, here, walk.template row_or_padding<left, right>(walk.first + 2 + r, cell, seen), output, r);
       all_seen = seen;
     }
   };

@@ -9,7 +9,7 @@
 #endif
 
 #include "kernels/divisors.hpp"
-#include "kernels/fused-inl.h"
+#include "kernels/columns-inl.h"
 #include "kernels/packed-inl.h"
 
 #include <bit>
@@ -23,8 +23,9 @@ namespace HWY_NAMESPACE {
 template <class T, Combine kind>
 class WholePlanes {
  public:
-  using D = hn::ScalableTag<T>;
-  using V = hn::Vec<D>;
+  using C = Cells<T, kind>;
+  using D = typename C::D;
+  using V = typename C::V;
   static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
 
   /// One window per plane, of rows that are shorter than a vector; planes follow one another.
@@ -56,8 +57,6 @@ class WholePlanes {
   }
 
  private:
-  static constexpr bool watches = kind != Combine::sum;
-
   template <int H, int W>
   HWY_NOINLINE bool make(Index plane) const {
     const D d;
@@ -68,7 +67,7 @@ class WholePlanes {
       const bool is_last = plane + i + 1 == job_.rows.row_count;
       hn::Store(is_last ? last_column(from, seen) : column<H>(from, seen), d, columns + i * lanes);
     }
-    if constexpr (watches)
+    if constexpr (C::watches)
       if (!hn::AllFalse(d, hn::MaskFromVec(seen))) return false;
     transpose_square<T>([&](int i) HWY_ATTR { return columns + i * lanes; },
                         [&](int i) HWY_ATTR { return turned + i * lanes; });
@@ -87,20 +86,11 @@ class WholePlanes {
   /// Folds with the spec's split, of N leaves, or of `count` if N is 0.
   template <int N, class Leaf>
   static HWY_INLINE V fold(Index count, const Leaf& leaf) {
-    if constexpr (N > 0) return split<0, N>(leaf);
-    if constexpr (kind == Combine::sum) return Columns<D, kind>::fold_split(count, leaf);
+    if constexpr (N > 0) return fold_split<0, N>(leaf, [](V a, V b) HWY_ATTR { return C::combine(a, b); });
+    if constexpr (kind == Combine::sum) return fold_split<C>(count, leaf);
     V all = leaf(0);
-    for (Index i = 1; i < count; ++i) all = Columns<D, kind>::combine(all, leaf(i));
+    for (Index i = 1; i < count; ++i) all = C::combine(all, leaf(i));
     return all;
-  }
-  template <int first, int count, class Leaf>
-  static HWY_INLINE V split(const Leaf& leaf) {
-    if constexpr (count == 1) {
-      return leaf(first);
-    } else {
-      constexpr int half = static_cast<int>(std::bit_floor(static_cast<unsigned>(count - 1)));
-      return Columns<D, kind>::combine(split<first, half>(leaf), split<first + half, count - half>(leaf));
-    }
   }
 
   /// All rows of a plane combined. Lanes behind the width hold what follows a row; nobody looks at them.
@@ -110,10 +100,10 @@ class WholePlanes {
     V sum = hn::Zero(D());
     const V all = fold<H>(height_, [&](Index row) HWY_ATTR {
       const V v = hn::LoadU(D(), plane + row * width);
-      if constexpr (watches) sum = hn::Add(sum, v);
+      if constexpr (C::watches) sum = hn::Add(sum, v);
       return v;
     });
-    if constexpr (watches) seen = hn::Or(seen, hn::VecFromMask(D(), hn::IsNaN(sum)));
+    if constexpr (C::watches) seen = hn::Or(seen, hn::VecFromMask(D(), hn::IsNaN(sum)));
     return all;
   }
 

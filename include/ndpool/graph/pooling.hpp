@@ -16,9 +16,7 @@ inline PoolKeeps what_to_keep(const Pool& pool, const Geometry& geometry) {
   };
   if (const auto* max = std::get_if<reduction::Max>(&pool.reduction())) return follows_first(max->options);
   if (const auto* min = std::get_if<reduction::Min>(&pool.reduction())) return follows_first(min->options);
-  const bool is_linear = std::holds_alternative<reduction::Sum>(pool.reduction()) ||
-                         std::holds_alternative<reduction::Average>(pool.reduction());
-  return is_linear ? PoolKeeps::nothing : PoolKeeps::input;
+  return pool.is_linear() ? PoolKeeps::nothing : PoolKeeps::input;
 }
 
 inline const char* kind_of_pool(const Pool& pool) {

@@ -2,6 +2,7 @@
 // library brings them compiled for its own reducers and scalars.
 #pragma once
 
+#include <ndpool/dtype.hpp>
 #include <ndpool/spec/average.hpp>
 #include <ndpool/spec/indices.hpp>
 #include <ndpool/spec/lp.hpp>
@@ -112,23 +113,12 @@ bool run_vjp_from_indices(const Geometry& geometry, const View<const I>& indices
   NDPOOL_COMPILED_BY_INDICES(PREFIX, T, std::uint8_t)      \
   NDPOOL_COMPILED_BY_INDICES(PREFIX, T, std::uint16_t)     \
   NDPOOL_COMPILED_BY_INDICES(PREFIX, T, std::uint32_t)
-#define NDPOOL_COMPILED_FLOATS(PREFIX)  \
-  NDPOOL_COMPILED_FLOAT(PREFIX, float)  \
-  NDPOOL_COMPILED_FLOAT(PREFIX, double) \
-  NDPOOL_COMPILED_FLOAT(PREFIX, f16)    \
-  NDPOOL_COMPILED_FLOAT(PREFIX, bf16)
-#define NDPOOL_COMPILED_INTEGERS(PREFIX)         \
-  NDPOOL_COMPILED_INTEGER(PREFIX, std::int8_t)   \
-  NDPOOL_COMPILED_INTEGER(PREFIX, std::uint8_t)  \
-  NDPOOL_COMPILED_INTEGER(PREFIX, std::int16_t)  \
-  NDPOOL_COMPILED_INTEGER(PREFIX, std::uint16_t) \
-  NDPOOL_COMPILED_INTEGER(PREFIX, std::int32_t)  \
-  NDPOOL_COMPILED_INTEGER(PREFIX, std::uint32_t) \
-  NDPOOL_COMPILED_INTEGER(PREFIX, std::int64_t)  \
-  NDPOOL_COMPILED_INTEGER(PREFIX, std::uint64_t) \
-  NDPOOL_COMPILED_INTEGER(PREFIX, bool)
 
-NDPOOL_COMPILED_FLOATS(extern)
-NDPOOL_COMPILED_INTEGERS(extern)
+#define NDPOOL_ROW(name, type) NDPOOL_COMPILED_FLOAT(extern, type)
+NDPOOL_FLOATS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+#define NDPOOL_ROW(name, type) NDPOOL_COMPILED_INTEGER(extern, type)
+NDPOOL_INTEGERS(NDPOOL_ROW)
+#undef NDPOOL_ROW
 
 }  // namespace ndpool::spec
