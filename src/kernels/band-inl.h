@@ -91,6 +91,7 @@ class FusedBand {
     HWY_INLINE Row row(Index y, Index cell, V& seen) const {
       const D d;
       const E* from = plane + y * pitch + cell;
+      hwy::Prefetch(from + most_rows * pitch);  // where the next band is, in this plane or behind it
       const V middle = C::load(from + 1);
       const V before = left ? slide<static_cast<int>(lanes) - 1>(d, middle, C::identity()) : C::load(left ? from + 1 : from);
       const V behind = right ? slide<1>(d, C::identity(), middle) : C::load(right ? from + 1 : from + 2);

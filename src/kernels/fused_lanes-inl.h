@@ -23,6 +23,7 @@ class FusedLanes {
   using V = typename C::V;
   static constexpr Index lanes = C::lanes;
   static constexpr int vectors = 2;  ///< a cache line at a time
+  static constexpr Index prefetch_bytes = 2048;
 
   static bool can_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
@@ -119,6 +120,7 @@ class FusedLanes {
     const auto at = [&](Index pixel) HWY_ATTR -> Pair {
       if (pixel < 0 || pixel >= axis.input) return {C::identity(), C::identity()};
       const Index element = pixel * inner + lane;
+      columns.template prefetch<R>(element + prefetch_bytes / static_cast<Index>(sizeof(E)));
       return {columns.template at<R>(element), columns.template at<R>(element + lanes)};
     };
     const Index start = axis.start(range.begin);

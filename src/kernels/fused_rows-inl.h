@@ -82,7 +82,7 @@ class FusedRow {
       else if constexpr (stride == 2)
         every_second<R, kernel, lo>(axis, columns, store, ahead);
       else
-        every<R, kernel, lo>(axis, columns, store);
+        every<R, kernel, lo>(axis, columns, store, ahead);
       if (++row == run.count) return !columns.saw_nan();
       columns.template advance<R>(run.in_step);
       out += run.out_step;
@@ -110,7 +110,7 @@ class FusedRow {
 
   /// Stride 1: an output is made of its column and its neighbours'.
   template <int R, int kernel, int lo, class Store>
-  static HWY_INLINE void every(const Axis& axis, Columns<C>& columns, const Store& store) {
+  static HWY_INLINE void every(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
     const D d;
     const Index length = axis.input, outputs = axis.output;
     constexpr int last = static_cast<int>(lanes) - 1;
@@ -118,6 +118,7 @@ class FusedRow {
     if (2 * lanes <= length) {
       V before = C::identity(), here = columns.template at<R>(0);
       for (; output + 2 * lanes <= length && output + lanes <= outputs; output += lanes) {
+        if (store.stream) columns.template prefetch<R>(output + ahead);
         const V next = columns.template at<R>(output + lanes);
         V v = lo == 1 ? slide<last>(d, here, before) : here;
         if constexpr (kernel == 2) v = combine(v, lo == 1 ? here : slide<1>(d, next, here));
