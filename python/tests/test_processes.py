@@ -105,7 +105,8 @@ INTERRUPTED = {
 def test_ctrl_c(case):
     array, call = INTERRUPTED[case]
     program = textwrap.dedent(f"""
-        import sys, time, numpy, ndpool
+        import signal, sys, time, numpy, ndpool
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
         ndpool.set_threads({2 if case == "threads" else 1})
         x = {array}
         print("ready", flush=True)

@@ -36,6 +36,8 @@ struct Cells {
   using V = hn::Vec<D>;
   static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
   static constexpr bool watches = std::is_floating_point_v<T> && kind != Combine::sum;
+  /// Other scalars have fewer constants in their loops, for the compiler's sake.
+  static constexpr bool is_common = std::is_same_v<E, float>;
 
   static HWY_INLINE V load(const E* from) {
     if constexpr (sums_bytes) {
@@ -232,11 +234,10 @@ class Columns {
   V seen_;
 };
 
-/// Calls `f.operator()<R>()` with the number of rows as a constant where that is a common one, else with 0. Scalars other
-/// than floats have fewer such constants, for the compiler's sake.
+/// Calls `f.operator()<R>()` with the number of rows as a constant where that is a common one, else with 0.
 template <class C, class F>
 HWY_INLINE bool with_row_count(int count, const F& f) {
-  if constexpr (std::is_same_v<typename C::Element, float>) {
+  if constexpr (C::is_common) {
     if (count == 1) return f.template operator()<1>();
     if (count == 4) return f.template operator()<4>();
     if (count == 8) return f.template operator()<8>();

@@ -53,10 +53,10 @@ class Fused {
 
   /// Makes rows from the cursor's on, up to `most`. Answers how many; 0 if this one needs the careful path.
   Index operator()(const RowCursor& cursor, Index most) {
-    if (!rows_ && !lanes_) return 0;
+    if (!rows_ && !lanes_ && !bands_) return 0;
     if (alone_ > 0) {
       --alone_;
-      return make_run(cursor, 1) ? 1 : 0;
+      return (rows_ || lanes_) && make_run(cursor, 1) ? 1 : 0;
     }
     const Index count = bands_ ? band_rows(cursor, most) : run_rows(cursor, most);
     if (bands_ ? make_band(cursor, count) : make_run(cursor, count)) return count;

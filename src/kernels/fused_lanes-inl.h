@@ -60,22 +60,18 @@ class FusedLanes {
         for (Index lane = 0; lane < inner; lane += vectors * lanes) {
           const Index from = std::min(lane, inner - vectors * lanes);
           const Range range = {begin, std::min(begin + pixels, axis.output)};
-          if (axis.adaptive || axis.kernel > 3) {
+          if (axis.adaptive || axis.kernel > 3 || kept < (axis.kernel == 2 ? 0 : 1)) {
             one_by_one<R>(rows, columns, out, from, range, streams, finish);
           } else if (axis.kernel == 3) {
             if (kept == 2)
               along<R, 3, 2>(rows, columns, out, from, range, streams, finish);
-            else if (kept == 1)
-              along<R, 3, 1>(rows, columns, out, from, range, streams, finish);
             else
-              along<R, 3, 0>(rows, columns, out, from, range, streams, finish);
-          } else if (axis.kernel == 2) {
+              along<R, 3, 1>(rows, columns, out, from, range, streams, finish);
+          } else {
             if (kept == 1)
               along<R, 2, 1>(rows, columns, out, from, range, streams, finish);
             else
               along<R, 2, 0>(rows, columns, out, from, range, streams, finish);
-          } else {
-            along<R, 1, 0>(rows, columns, out, from, range, streams, finish);
           }
         }
       if (++row == run.count) return !columns.saw_nan();

@@ -32,6 +32,7 @@ class FusedRow {
     const Index beyond = axis.start(axis.output - 1) + axis.kernel - axis.input;  // columns behind the input
     if (axis.kernel == 4 && axis.stride == 4) return axis.lo == 0 && beyond <= 0;
     if (axis.kernel < 2 || axis.kernel > 3 || axis.stride > 2) return false;
+    if (axis.stride == 1 && !C::is_common) return false;
     if (axis.stride == 2 && axis.kernel == 2 && axis.lo != 0) return false;
     return axis.lo <= 1 && beyond <= 1 && axis.input >= lanes;
   }
@@ -58,9 +59,12 @@ class FusedRow {
       if (axis.kernel == 2) return make_all.template operator()<2, 2, 0>();
       return axis.lo == 0 ? make_all.template operator()<2, 3, 0>() : make_all.template operator()<2, 3, 1>();
     }
-    if (axis.kernel == 2)
-      return axis.lo == 0 ? make_all.template operator()<1, 2, 0>() : make_all.template operator()<1, 2, 1>();
-    return axis.lo == 0 ? make_all.template operator()<1, 3, 0>() : make_all.template operator()<1, 3, 1>();
+    if constexpr (C::is_common) {
+      if (axis.kernel == 2)
+        return axis.lo == 0 ? make_all.template operator()<1, 2, 0>() : make_all.template operator()<1, 2, 1>();
+      return axis.lo == 0 ? make_all.template operator()<1, 3, 0>() : make_all.template operator()<1, 3, 1>();
+    }
+    return false;
   }
 
   template <int R, int stride, int kernel, int lo, class Finish>
