@@ -29,6 +29,8 @@ struct Array {
   }
   /// The cells `range` of one axis.
   Array cut(int axis, Range range) const;
+  /// The same for cells that may have a distance.
+  Array pick(int axis, const Progression& cells) const;
 };
 
 /// `float32`, `uint8`, ...: NumPy's names.

@@ -1,10 +1,11 @@
 #include "tiles.hpp"
 
-#include "large_windows.hpp"
+#include "large_derivatives.hpp"
 #include "problem.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 namespace ndpool::cli {
 
@@ -148,6 +149,14 @@ class Tile {
   Index flat_offset_ = 0;
 };
 
+/// Runs a map whose windows are larger than a tile. False, with nothing done, if that is no use.
+bool run_by_axes(Map map, const Pool& pool, const Geometry& geometry, const Operands& operands,
+                 const MemoryGuard& guard, Progress& progress) {
+  if (map != Map::forward) return derive_by_axes(map, pool, geometry, operands, guard, progress);
+  forward_by_axes(pool, geometry, operands.x, operands.result, operands.indices, guard, progress);
+  return true;
+}
+
 /// Puts back the axes of length 1 that a global pool has dropped.
 Array with_all_axes(const Array& array, const Geometry& geometry) {
   if (array.shape.size() == geometry.rank) return array;
@@ -182,10 +191,12 @@ void run_tiled(Map map, const Pool& pool, const Operands& given, const MemoryGua
   if (given.indices) operands.indices = with_all_axes(*given.indices, geometry);
   if (element_count(operands.result.shape) == 0) return;
 
-  const Tiling tiling(map, geometry, operands, tile_bytes(guard.bound()));
-  if (!tiling.fits() && map == Map::forward && !operands.indices &&
-      forward_by_axes(pool, geometry, operands.x, operands.result, guard, progress))
-    return;
+  Tiling tiling(map, geometry, operands, tile_bytes(guard.bound()));
+  if (!tiling.fits()) {
+    if (run_by_axes(map, pool, geometry, operands, guard, progress)) return;
+    // Tiles would be made of the same cells again and again: all of it at once.
+    tiling = Tiling(map, geometry, operands, std::numeric_limits<std::size_t>::max());
+  }
   const auto tiles = static_cast<double>(tiling.count());
   for (Index i = 0; i < tiling.count(); ++i) {
     progress.stage(static_cast<double>(i) / tiles, static_cast<double>(i + 1) / tiles);

@@ -69,6 +69,20 @@ constexpr Index most_outputs_over(const Axis& axis, Index cells) {
   return detail::smaller(axis.output, (cells - 1 + (axis.kernel - 1) * axis.dilation) / axis.stride + 1);
 }
 
+/// True if a cell may be in two windows of an axis.
+constexpr bool windows_overlap(const Axis& axis) {
+  if (!axis.pooled || axis.output == 1) return false;
+  return axis.adaptive ? axis.input % axis.output != 0 : axis.span(1) > axis.stride;
+}
+
+/// The cells of a range that an output sees, counted from the begin of the range.
+constexpr Progression cells_seen(const Axis& axis, Index output, Range cells) {
+  const Taps taps = axis.taps(output);
+  const Index before = detail::larger(0, detail::ceil_divide(cells.begin - taps.first, taps.step));
+  const Index end = detail::smaller(taps.count, detail::floor_divide(cells.end - 1 - taps.first, taps.step) + 1);
+  return {taps.first + before * taps.step - cells.begin, detail::larger(0, end - before), taps.step};
+}
+
 /// The only window of an axis as windows of `taps` taps, one behind the other.
 constexpr Axis pieces_of(const Axis& axis, Index taps) {
   Axis pieces = axis;
