@@ -140,22 +140,37 @@ std::vector<Level> PyramidCommand::make_levels(const InputFile& source) const {
 }
 
 /// All levels of a piece of the array while it is in memory, piece by piece.
-void PyramidCommand::pool(const std::vector<Level>& all, const std::vector<Operands>& operands) const {
-  const Array& x = operands.back().x;
-  const MemoryGuard guard(common.memory_bytes());
-  Progress progress("pyramid", static_cast<double>(element_count(x.shape) * item_size(x.dtype)), common.quiet);
-  const Tiling tiling(Map::forward, all.back().geometry, operands.back(), tile_bytes(guard.bound()));
-  const double steps = static_cast<double>(tiling.count()) * static_cast<double>(all.size());
+void pool_together(const std::vector<Level>& levels, const std::vector<Operands>& operands, const MemoryGuard& guard,
+                   Progress& progress) {
+  const Level& highest = levels.back();
+  const Tiling tiling(Map::forward, highest.geometry, operands[levels.size() - 1], tile_bytes(guard.bound()));
+  const double steps = static_cast<double>(tiling.count()) * static_cast<double>(levels.size());
   double step = 0;
-  for (Index i = 0; i < tiling.count() && element_count(x.shape) > 0; ++i) {
-    for (std::size_t l = 0; l < all.size(); ++l, ++step) {
+  for (Index i = 0; i < tiling.count(); ++i) {
+    for (std::size_t l = 0; l < levels.size(); ++l, ++step) {
       progress.stage(step / steps, (step + 1) / steps);
-      const bool finished = run_tile(Map::forward, all[l].pool, all[l].geometry, operands[l],
-                                     refine(tiling.box(i), all.back(), all[l]), progress.watch());
+      const bool finished = run_tile(Map::forward, levels[l].pool, levels[l].geometry, operands[l],
+                                     refine(tiling.box(i), highest, levels[l]), progress.watch());
       if (!finished || is_interrupted()) throw Problem("interrupted");
     }
     guard.trim(guard.bound() / 2);
   }
+}
+
+void PyramidCommand::pool(const std::vector<Level>& all, const std::vector<Operands>& operands) const {
+  const Array& x = operands.front().x;
+  if (element_count(x.shape) == 0) return;
+  const MemoryGuard guard(common.memory_bytes());
+  Progress progress("pyramid", static_cast<double>(element_count(x.shape) * item_size(x.dtype)), common.quiet);
+  // Levels whose windows are larger than a piece are made one by one.
+  std::size_t together = all.size();
+  while (together > 0 &&
+         !Tiling(Map::forward, all[together - 1].geometry, operands[together - 1], tile_bytes(guard.bound())).fits())
+    --together;
+  if (together > 0)
+    pool_together({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(together)}, operands, guard, progress);
+  for (std::size_t l = together; l < all.size(); ++l)
+    run_tiled(Map::forward, all[l].pool, operands[l], guard, progress);
 }
 
 std::string PyramidCommand::json(const InputFile& source, const std::vector<Level>& all) const {

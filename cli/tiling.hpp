@@ -41,6 +41,9 @@ class Tiling {
   bool fits_ = true;
 };
 
+/// The smallest bound on memory that can be kept.
+inline constexpr std::size_t least_memory = std::size_t{32} << 20;
+
 /// No tile takes more, however much memory there is.
 inline constexpr std::size_t largest_tile = std::size_t{64} << 20;
 

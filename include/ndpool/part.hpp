@@ -83,7 +83,7 @@ constexpr Progression cells_seen(const Axis& axis, Index output, Range cells) {
   return {taps.first + before * taps.step - cells.begin, detail::larger(0, end - before), taps.step};
 }
 
-/// The only window of an axis as windows of `taps` taps, one behind the other.
+/// The only window of an axis, which has a tap on the input, as windows of `taps` taps, one behind the other.
 constexpr Axis pieces_of(const Axis& axis, Index taps) {
   Axis pieces = axis;
   pieces.adaptive = false;
