@@ -153,7 +153,8 @@ Elements elements_of(const Array& array, const MemoryGuard& guard) {
   return [array, &guard](const Box& cells, const Array& to) {
     with_dtype(array.dtype, [&]<class T>() {
       with_dtype(to.dtype, [&]<class W>() {
-        transform_elements<T, W>(cut(array, cells), to, guard, [](const T& value) { return static_cast<W>(value); });
+        if constexpr (std::same_as<T, W> || std::same_as<W, float> || std::same_as<W, double>)
+          transform_elements<T, W>(cut(array, cells), to, guard, [](const T& value) { return static_cast<W>(value); });
       });
     });
   };

@@ -2,11 +2,11 @@
 // that no window is too large.
 #pragma once
 
+#include "pieces.hpp"
 #include "progress.hpp"
 #include "temporary_array.hpp"
 #include "tiling.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -15,21 +15,18 @@ namespace ndpool::cli {
 /// Makes the elements of a box of cells, packed, in the scalar of `to`.
 using Elements = std::function<void(const Box& cells, const Array& to)>;
 
-/// The elements of a part of a file, each put through `f`. Pieces of it lie far apart, and the system
-/// brings more of each than was asked for: the pages are given back every few pieces.
+/// The elements of a part of a file, each put through `f`.
 template <class T, class W, class F>
 void transform_elements(const Array& from, const Array& to, const MemoryGuard& guard, F f) {
-  constexpr Index pieces = 8;
-  W* next = to.view<W>().data();
-  for (Index i = 0; i < from.shape[0]; i += pieces) {
-    const OwnArray native(from.cut(0, {i, std::min(i + pieces, from.shape[0])}));
-    const T* values = native.array().view<T>().data();
-    next = std::transform(values, values + element_count(native.array().shape), next, f);
-    guard.trim(guard.bound() / 2);
-  }
+  for_each_piece(from, to, guard, [&](const Array& piece, const Array& into) {
+    std::optional<OwnArray> decoded;
+    if (piece.encoding != Encoding::native) decoded.emplace(piece);
+    for_each_pair<const T, W>(decoded ? decoded->array() : piece, into,
+                              [&](const T& value, W& result) { result = f(value); });
+  });
 }
 
-/// The elements of an array, in another scalar that holds them.
+/// The elements of an array, in its scalar or as float or double.
 Elements elements_of(const Array& array, const MemoryGuard& guard);
 
 /// What passes leave: the value of each output and, where winners were asked for, its flat index.

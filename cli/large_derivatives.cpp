@@ -29,20 +29,6 @@ Shape moved(Shape at, const Box& box) {
   return at;
 }
 
-/// Calls f(element of a, element of b) for two arrays of one shape.
-template <class A, class B, class F>
-void for_each_pair(const Array& a, const Array& b, const F& f, int axis = 0, Index in_a = 0, Index in_b = 0) {
-  const Index step_a = a.strides[axis], step_b = b.strides[axis];
-  const bool innermost = axis == a.shape.size() - 1;
-  A* first = reinterpret_cast<A*>(a.data) + in_a;
-  B* second = reinterpret_cast<B*>(b.data) + in_b;
-  for (Index i = 0; i < a.shape[axis]; ++i)
-    if (innermost)
-      f(first[i * step_a], second[i * step_b]);
-    else
-      for_each_pair<A, B>(a, b, f, axis + 1, in_a + i * step_a, in_b + i * step_b);
-}
-
 /// Calls use(output, part of x, part of to) for all windows that have taps in a box of cells, `x` and `to`, with just
 /// the cells under these taps. What windows that overlap do to a cell is added up, the first axis first, as sums are.
 template <class Number, class Use>

@@ -150,7 +150,7 @@ void pool_together(const std::vector<Level>& levels, const std::vector<Operands>
     for (std::size_t l = 0; l < levels.size(); ++l, ++step) {
       progress.stage(step / steps, (step + 1) / steps);
       const bool finished = run_tile(Map::forward, levels[l].pool, levels[l].geometry, operands[l],
-                                     refine(tiling.box(i), highest, levels[l]), progress.watch());
+                                     refine(tiling.box(i), highest, levels[l]), guard, progress.watch());
       if (!finished || is_interrupted()) throw Problem("interrupted");
     }
     guard.trim(guard.bound() / 2);

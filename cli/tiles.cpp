@@ -1,6 +1,7 @@
 #include "tiles.hpp"
 
 #include "large_derivatives.hpp"
+#include "pieces.hpp"
 #include "problem.hpp"
 
 #include <algorithm>
@@ -10,22 +11,6 @@
 namespace ndpool::cli {
 
 namespace {
-
-/// Elements as the kernels read them: copied if they are not.
-class Readable {
- public:
-  explicit Readable(const Array& array) : array_(array) {
-    if (array.encoding != Encoding::native) array_ = copy_.emplace(array).array();
-  }
-  template <class T>
-  View<const T> view() const {
-    return array_.view<const T>();
-  }
-
- private:
-  std::optional<OwnArray> copy_;
-  Array array_;
-};
 
 /// Has the system bring the pages of a mapped array, in a few calls instead of a fault for each.
 void fetch(const Array& array) {
@@ -50,22 +35,38 @@ void fetch(const Array& array) {
   }
 }
 
-/// A tile that is one huge window is better fetched bit by bit.
-void fetch_if_it_fits(const Array& array) {
-  if (static_cast<std::size_t>(element_count(array.shape) * item_size(array.dtype)) <= largest_tile) fetch(array);
-}
+/// Elements of a mapped array as the kernels read them: copied if they are not, or lie far apart in many pieces.
+class Readable {
+ public:
+  Readable(const Array& array, const MemoryGuard& guard) : array_(array) {
+    const bool is_scattered = count_pieces(array) > few_pieces;
+    // One huge window is better fetched bit by bit.
+    const bool is_huge = element_count(array.shape) * item_size(array.dtype) > static_cast<Index>(largest_tile);
+    if (!is_scattered && !is_huge) fetch(array);
+    if (array.encoding == Encoding::native && (!is_scattered || is_huge)) return;
+    array_ = copy_.emplace(array.dtype, array.shape).array();
+    for_each_piece(array, array_, guard, copy_elements);
+  }
+  template <class T>
+  View<const T> view() const {
+    return array_.view<const T>();
+  }
+
+ private:
+  std::optional<OwnArray> copy_;
+  Array array_;
+};
 
 /// One tile of a map.
 class Tile {
  public:
-  Tile(const Pool& pool, const Geometry& whole, const Operands& operands, const Box& box)
-      : pool_(pool), part_(whole), x_(operands.x), whole_(whole), all_(operands), box_(box) {}
+  Tile(const Pool& pool, const Geometry& whole, const Operands& operands, const Box& box, const MemoryGuard& guard)
+      : pool_(pool), part_(whole), x_(operands.x), whole_(whole), all_(operands), box_(box), guard_(guard) {}
 
   bool forward(const Watch& watch) {
     Array y = cut(all_.result, box_);
     cut_cells();
-    fetch_if_it_fits(x_);
-    const Readable x(x_);
+    const Readable x(x_, guard_);
     return with_dtype(x_.dtype, [&]<class T>() {
       if (!all_.indices) return pool().forward(x.view<T>(), y.view<T>(), watch);
       const View<Index> indices = cut(*all_.indices, box_).view<Index>();
@@ -81,9 +82,7 @@ class Tile {
   bool jvp(const Watch& watch) {
     Array dy = cut(all_.result, box_);
     cut_cells();
-    fetch_if_it_fits(x_);
-    fetch_if_it_fits(cut(*all_.tangent, cells_));
-    const Readable x(x_), dx(cut(*all_.tangent, cells_));
+    const Readable x(x_, guard_), dx(cut(*all_.tangent, cells_), guard_);
     return with_dtype(x_.dtype, [&]<class T>() { return pool().jvp(x.view<T>(), dx.view<T>(), dy.view<T>(), watch); });
   }
 
@@ -101,9 +100,7 @@ class Tile {
       gy = gy.cut(a, box_[index(a)]);
     }
     cut_cells();
-    fetch_if_it_fits(x_);
-    fetch_if_it_fits(gy);
-    const Readable x(x_), gradients(gy);
+    const Readable x(x_, guard_), gradients(gy, guard_);
     OwnArray made(gx.dtype, x_.shape);
     const bool finished = with_dtype(x_.dtype, [&]<class T>() {
       return pool().vjp(x.view<T>(), gradients.view<T>(), made.array().view<T>(), watch);
@@ -146,6 +143,7 @@ class Tile {
   const Operands& all_;
   Box box_;
   Box cells_;
+  const MemoryGuard& guard_;
   Index flat_offset_ = 0;
 };
 
@@ -171,8 +169,8 @@ Array with_all_axes(const Array& array, const Geometry& geometry) {
 }  // namespace
 
 bool run_tile(Map map, const Pool& pool, const Geometry& geometry, const Operands& operands, const Box& box,
-              const Watch& watch) {
-  Tile tile(pool, geometry, operands, box);
+              const MemoryGuard& guard, const Watch& watch) {
+  Tile tile(pool, geometry, operands, box, guard);
   switch (map) {
     case Map::forward: return tile.forward(watch);
     case Map::jvp: return tile.jvp(watch);
@@ -202,7 +200,7 @@ void run_tiled(Map map, const Pool& pool, const Operands& given, const MemoryGua
   const auto tiles = static_cast<double>(tiling.count());
   for (Index i = 0; i < tiling.count(); ++i) {
     progress.stage(static_cast<double>(i) / tiles, static_cast<double>(i + 1) / tiles);
-    const bool finished = run_tile(map, pool, geometry, operands, tiling.box(i), progress.watch());
+    const bool finished = run_tile(map, pool, geometry, operands, tiling.box(i), guard, progress.watch());
     if (!finished || is_interrupted()) throw Problem("interrupted");
     guard.trim(guard.bound() / 2);
   }

@@ -9,7 +9,7 @@ namespace ndpool::cli {
 
 /// Runs a map for one box of a tiling. The arrays have all axes. False if `watch` stopped it.
 bool run_tile(Map map, const Pool& pool, const Geometry& geometry, const Operands& operands, const Box& box,
-              const Watch& watch);
+              const MemoryGuard& guard, const Watch& watch);
 
 /// Runs a map. The bits of the result do not depend on the bound of `guard`. Throws a Problem if interrupted.
 void run_tiled(Map map, const Pool& pool, const Operands& operands, const MemoryGuard& guard, Progress& progress);

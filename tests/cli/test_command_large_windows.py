@@ -169,6 +169,7 @@ def test_memory_is_kept(tmp_path):
         ["vjp", "global-max", x, *gradient, "--ties", "first"],
         ["vjp", "global-max", x, *gradient, "--ties", "split"],
         ["vjp", "global-lp", x, *gradient],
+        ["avg", x, "--kernel", "64,64,64"],
     ):
         process, weight = run_and_weigh(*words, "-o", y, "--memory", "64M")
         assert process.returncode == 0, process.stderr
