@@ -113,7 +113,7 @@ class Setting {
     const std::array<double, purposes> best = best_times(effort, activities);
     if (threaded) set_threads(1);
     const auto time = [&](Purpose purpose) { return std::isinf(best[purpose]) ? 0 : best[purpose]; };
-    return {case_, time(map), time(limit), time(one_thread), time(exps)};
+    return {case_, time(map), time(limit), time(one_thread), time(exps), static_cast<double>(stream.bytes())};
   }
 
  private:

@@ -82,6 +82,12 @@ void Report::finish() const {
   print_calls();
 }
 
+double Report::streaming_rate() const {
+  double rate = 0;
+  for (const Result& result : results_) rate = std::max(rate, result.limit_bytes / result.limit_seconds);
+  return rate;
+}
+
 void Report::print_growth() const {
   std::map<std::string, std::map<int, double>> series;
   std::set<int> windows;
@@ -239,7 +245,7 @@ class Chart {
 
 }  // namespace
 
-void Report::write_svg(const std::string& path) const {
+std::string Report::svg() const {
   Chart chart;
   std::string file;
   for (const Result& result : results_) {
@@ -247,7 +253,9 @@ void Report::write_svg(const std::string& path) const {
     if (result.measured.file != file) chart.heading(file = result.measured.file);
     chart.bar(result);
   }
-  write_file(path, chart.svg());
+  return chart.svg();
 }
+
+void Report::write_svg(const std::string& path) const { write_file(path, svg()); }
 
 }  // namespace ndpool::bench

@@ -14,6 +14,7 @@ struct Result {
   double limit_seconds = 0;
   double one_thread_seconds = 0;  ///< of cases with more threads, else 0
   double exp_seconds = 0;         ///< one pass of exp over the input, of smooth max, else 0
+  double limit_bytes = 0;         ///< what the limit reads and writes
 
   double ratio() const { return seconds / limit_seconds; }
   bool meets_goal() const { return ratio() <= measured.goal; }
@@ -34,6 +35,10 @@ class Report {
   void skip(const Case& skipped) const;
   void finish() const;
   bool empty() const { return results_.empty() && calls_.empty(); }
+  /// The most bytes a second that any limit has read and written.
+  double streaming_rate() const;
+  /// The ratios as a chart.
+  std::string svg() const;
 
   /// Throw std::runtime_error if the file cannot be written.
   void write_json(const std::string& path) const;

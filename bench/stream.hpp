@@ -72,6 +72,14 @@ class Stream {
   Stream(std::vector<const Buffer*> reads, std::vector<const Buffer*> writes)
       : reads_(std::move(reads)), writes_(std::move(writes)) {}
 
+  /// All that is read and written.
+  std::size_t bytes() const {
+    std::size_t bytes = 0;
+    for (const auto* buffers : {&reads_, &writes_})
+      for (const Buffer* buffer : *buffers) bytes += buffer->bytes();
+    return bytes;
+  }
+
   void run(Stores stores, std::size_t block) {
     std::size_t most = 0;
     for (const Buffer* buffer : writes_) most = buffer->bytes() > most ? buffer->bytes() : most;

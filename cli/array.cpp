@@ -30,10 +30,13 @@ void for_each_line(const Array& a, const Array& b, const Use& use, int axis = 0,
 
 }  // namespace
 
-Array Array::cut(int axis, Range range) const {
+Array Array::cut(int axis, Range range) const { return pick(axis, {range.begin, range.end - range.begin, 1}); }
+
+Array Array::pick(int axis, const Progression& cells) const {
   Array part = *this;
-  part.data += range.begin * strides[axis] * item_size(dtype);
-  part.shape[axis] = range.end - range.begin;
+  part.data += cells.first * strides[axis] * item_size(dtype);
+  part.shape[axis] = cells.count;
+  part.strides[axis] *= cells.step;
   return part;
 }
 

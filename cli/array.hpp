@@ -29,6 +29,8 @@ struct Array {
   }
   /// The cells `range` of one axis.
   Array cut(int axis, Range range) const;
+  /// The same for cells that may have a distance.
+  Array pick(int axis, const Progression& cells) const;
 };
 
 /// `float32`, `uint8`, ...: NumPy's names.
@@ -55,5 +57,21 @@ class OwnArray {
 
 /// Copies elements between native arrays of one shape and dtype.
 void copy_elements(const Array& from, const Array& to);
+
+/// Calls f(element of a, element of b) for two native arrays of one shape.
+template <class A, class B, class F>
+void for_each_pair(const Array& a, const Array& b, const F& f, int axis = 0, Index in_a = 0, Index in_b = 0) {
+  const Index length = a.shape[axis], step_a = a.strides[axis], step_b = b.strides[axis];
+  if (axis < a.shape.size() - 1) {
+    for (Index i = 0; i < length; ++i) for_each_pair<A, B>(a, b, f, axis + 1, in_a + i * step_a, in_b + i * step_b);
+    return;
+  }
+  A* first = reinterpret_cast<A*>(a.data) + in_a;
+  B* second = reinterpret_cast<B*>(b.data) + in_b;
+  if (step_a == 1 && step_b == 1)  // for the compiler's vectors
+    for (Index i = 0; i < length; ++i) f(first[i], second[i]);
+  else
+    for (Index i = 0; i < length; ++i) f(first[i * step_a], second[i * step_b]);
+}
 
 }  // namespace ndpool::cli

@@ -1,26 +1,17 @@
 // What `ndpool bench` measures, for the page of the demo too.
 #pragma once
 
-#include "array.hpp"
 #include "measure.hpp"
-#include "progress.hpp"
 
-#include <functional>
-#include <vector>
+#include <string>
 
 namespace ndpool::cli {
 
-/// One case of each family of kernels, too large for the caches.
-const std::vector<bench::Case>& bench_cases();
+/// One case of each family of kernels, too large for the caches, on one thread. Prints the table while it grows, and
+/// the streaming limit below it. Throws a Problem if interrupted.
+bench::Report measure_families(const bench::Effort& effort);
 
-/// Measures them on one thread; `use` gets each result and answers whether to go on.
-std::vector<bench::Result> measure_cases(const bench::Effort& effort,
-                                         const std::function<bool(const bench::Result&)>& use);
-
-/// Bytes that the map of a case reads and writes at least.
-double bytes_of(const bench::Result& result);
-
-void print_bench_header();
-void print_bench_row(const bench::Result& result);
+/// The streaming limit as a sentence.
+std::string limit_of(const bench::Report& report);
 
 }  // namespace ndpool::cli

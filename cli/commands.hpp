@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <functional>
 #include <string>
 
 namespace ndpool::cli {

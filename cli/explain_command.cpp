@@ -22,21 +22,6 @@ struct ExplainCommand {
   void run() const;
 };
 
-const Operator& find_operator(const std::string& name) {
-  for (const Operator& op : operators())
-    if (op.name == name) return op;
-  std::string known;
-  for (const Operator& op : operators()) known += " " + op.name;
-  throw WrongArguments(fmt::format("there is no operator '{}'; there are:{}", name, known));
-}
-
-/// Cells of a windowed axis that a window behind the last one would see.
-Index dropped_cells(const Axis& axis) {
-  if (axis.adaptive) return 0;
-  const Index last = axis.start(axis.output - 1);
-  return std::max<Index>(0, axis.input - std::max(last + axis.span(1), last + axis.stride));
-}
-
 void print_arithmetic(int number, const Axis& axis, bool ceil_mode) {
   if (axis.adaptive) {
     fmt::print("Axis {}: {} bins over {} cells; bin i is [floor(i * {} / {}), ceil((i + 1) * {} / {}))\n", number,
@@ -117,21 +102,24 @@ void print_table(const std::string& title, const std::vector<int>& axes, const s
   }
 }
 
-void warn_of_edges(int number, const Axis& axis, bool ceil_mode) {
-  const Index dropped = dropped_cells(axis);
-  if (dropped > 0) {
-    const Index start = axis.start(axis.output - 1) + axis.stride;
-    const Index missing = start + axis.span(1) - axis.input;
-    fmt::print("\nWarning: the last {} of axis {} {} in no window. To keep {}: {}--padding with {}:{} on this axis\n",
-               dropped == 1 ? "cell" : fmt::format("{} cells", dropped), number, dropped == 1 ? "is" : "are",
-               dropped == 1 ? "it" : "them", ceil_mode || start >= axis.input ? "" : "--ceil, or ", axis.lo, missing);
-  }
-  Index between = 0;
-  const Index end = axis.input - dropped;
-  for (Index c = 0; c < end; ++c) between += axis.outputs_seeing(c).count == 0 ? 1 : 0;
-  if (between > 0)
+std::string cells_are(Index count) { return count == 1 ? "1 cell is" : fmt::format("{} cells are", count); }
+
+/// True if ceil mode would leave out nothing at the end of the axis.
+bool ceil_keeps_all(int number, const Axis& axis) {
+  Axis rounded;
+  const AxisWindow window{axis.kernel, axis.stride, axis.lo, axis.hi, axis.dilation, true};
+  return !windowed_axis(axis.input, window, number, rounded) && rounded.loss().cells == 0;
+}
+
+void warn_of_edges(int number, const Axis& axis, Index unseen) {
+  const Loss loss = axis.loss();
+  if (loss.cells > 0)
+    fmt::print("\nWarning: {} at the end of axis {}, in no window. To keep {}: {}--padding with {}:{} on this axis\n",
+               cells_are(loss.cells), number, loss.cells == 1 ? "it" : "them",
+               ceil_keeps_all(number, axis) ? "--ceil, or " : "", axis.lo, axis.hi + loss.padding);
+  if (unseen > loss.cells)
     fmt::print("\nWarning: on axis {} {} between windows or their taps, and never seen\n", number,
-               between == 1 ? "1 cell is" : fmt::format("{} cells are", between));
+               cells_are(unseen - loss.cells));
 }
 
 void ExplainCommand::run() const {
@@ -148,7 +136,7 @@ void ExplainCommand::run() const {
   fmt::print("{} of {} -> {}\n\n", op, text_of(extents), text_of(pool.output_shape(extents)));
   std::vector<int> axes;
   std::vector<std::vector<Index>> seen, divisors;
-  Index unseen = 1;
+  Index cells_seen = 1;
   for (int a = 0; a < geometry.rank; ++a) {
     const Axis& axis = geometry.axes[a];
     if (!axis.pooled) continue;
@@ -161,19 +149,21 @@ void ExplainCommand::run() const {
       const Taps taps = axis.taps(o);
       divisors.back().push_back(taps.count + (options.count_exclude_pad ? 0 : taps.padded));
     }
-    unseen *= axis.input - std::ranges::count(seen.back(), 0);
+    cells_seen *= axis.input - std::ranges::count(seen.back(), 0);
   }
   fmt::print("\n'#' is a tap on a cell, 'o' a tap on padding, '-' padding.\n");
 
   print_table("How many outputs see each cell", axes, seen);
-  fmt::print("Never seen: {} of {} cells of the pooled axes\n", geometry.cell_count() - unseen, geometry.cell_count());
+  fmt::print("Never seen: {} of {} cells of the pooled axes\n", geometry.cell_count() - cells_seen,
+             geometry.cell_count());
   if (options.divisor != AverageOptions::no_divisor)
     fmt::print("\nDivisor of every window of an average: {}\n", options.divisor);
   else
     print_table(options.count_exclude_pad ? "Divisor of each window of an average, padding left out"
                                           : "Divisor of each window of an average, padding counted",
                 axes, divisors);
-  for (const int a : axes) warn_of_edges(a, geometry.axes[a], options.ceil_mode);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    warn_of_edges(axes[i], geometry.axes[axes[i]], std::ranges::count(seen[i], 0));
   if (const Fault fault = geometry.empty_window()) fmt::print("\nWarning: {}\n", message(fault));
 }
 

@@ -1,17 +1,35 @@
 // Windows that are larger than a tile may be, such as that of a global pool over a whole file.
 #pragma once
 
-#include "array.hpp"
-#include "mapping.hpp"
-#include "progress.hpp"
+#include "axis_passes.hpp"
 
 namespace ndpool::cli {
 
-/// Pools axis by axis, the first one first, as the spec does: an axis that is not pooled yet can be cut anywhere. What
-/// is between two axes is kept in a file without a name, in a scalar that holds it exactly, so that the bits are those
-/// of the pool itself. False, with nothing done, where no scalar does that: the pool itself has the answer, with more
-/// memory. Throws a Problem if interrupted.
-bool forward_by_axes(const Pool& pool, const Geometry& geometry, const Array& x, const Array& y,
-                     const MemoryGuard& guard, Progress& progress);
+template <class Reducer>
+concept Sums = std::is_base_of_v<spec::Sum<typename Reducer::Scalar>, Reducer>;
+template <class Reducer>
+concept Extremes = requires(typename Reducer::State state) {
+  state.ties;
+};
+template <class Reducer>
+concept Smooth = requires(typename Reducer::State state) {
+  state.shift;
+};
+
+/// What passes work in. Short floats are made of longer ones, but extremes are among the elements.
+template <class Reducer>
+using PassedValue =
+    std::conditional_t<Extremes<Reducer>, typename Reducer::Scalar, spec::Accumulator<typename Reducer::Scalar>>;
+
+/// y, and the indices of max and min if they are asked for, with the bits that the pool itself makes. Throws a Problem
+/// if interrupted.
+void forward_by_axes(const Pool& pool, const Geometry& geometry, const Array& x, const Array& y,
+                     const std::optional<Array>& indices, const MemoryGuard& guard, Progress& progress);
+
+/// How the values of a pool of real numbers are made axis by axis; padding takes no part.
+Passes passes_of(const Pool& pool, Dtype dtype);
+
+/// The elements that these passes take: those of x, or their magnitudes.
+Elements elements_for(const Pool& pool, const Array& x, const MemoryGuard& guard);
 
 }  // namespace ndpool::cli

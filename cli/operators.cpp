@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <utility>
+#include <variant>
 
 namespace ndpool::cli {
 
@@ -89,7 +90,8 @@ Shape sizes(const std::string& text, const std::string& what, const Shape& axes,
   return spread(list, axes.size());
 }
 
-Pool::Description describe(const Operator& op, const OperatorOptions& options, int rank, bool is_picture) {
+std::variant<Window, Adaptive, Global> describe(const Operator& op, const OperatorOptions& options, int rank,
+                                                bool is_picture) {
   const Shape axes = named_axes(options, rank, is_picture);
   switch (op.geometry) {
     case Kind::windowed: {
@@ -126,6 +128,14 @@ const std::vector<Operator>& operators() {
     return list;
   }();
   return all;
+}
+
+const Operator& find_operator(const std::string& name) {
+  for (const Operator& op : operators())
+    if (op.name == name) return op;
+  std::string known;
+  for (const Operator& op : operators()) known += " " + op.name;
+  throw WrongArguments(fmt::format("there is no operator '{}'; there are:{}", name, known));
 }
 
 Shape parse_list(const std::string& text, const std::string& what) {
@@ -187,33 +197,30 @@ void add_options(CLI::App& command, const Operator& op, OperatorOptions& options
 }
 
 Pool make_pool(const Operator& op, const OperatorOptions& options, int rank, bool is_picture) {
-  const Pool::Description description = describe(op, options, rank, is_picture);
-  const bool global = op.geometry == Kind::global;
   const Empty empty = choose(empty_words, options.empty, Empty::error);
   const Ties ties = choose(ties_words, options.ties, Ties::standard);
-  // Global pools give their derivative to every extreme unless told otherwise.
-  const Ties extreme_ties = global && ties == Ties::standard ? Ties::all : ties;
-  const ExtremeOptions extreme{extreme_ties, choose(nan_words, options.nan, Nan::propagate), empty};
-  switch (op.reducer) {
-    case Reducer::max: return {description, reduction::Max{extreme}};
-    case Reducer::min: return {description, reduction::Min{extreme}};
-    case Reducer::sum: return {description, reduction::Sum{}};
-    case Reducer::avg:
-      return {description,
-              reduction::Average{{.count_include_pad = !options.count_exclude_pad,
-                                  .divisor = options.divisor,
-                                  .rounding = choose(rounding_words, options.rounding, Rounding::half_even),
-                                  .empty = empty}}};
-    case Reducer::smooth_max:
-      return {description, reduction::SmoothMax{{.beta = options.beta,
-                                                 .pad_mode = choose(pad_mode_words, options.pad_mode, PadMode::zero),
-                                                 .empty = empty}}};
-    case Reducer::lp: {
-      const bool is_max = options.p == std::numeric_limits<double>::infinity();
-      return {description, reduction::Lp{options.p, {.ties = is_max ? extreme_ties : ties, .empty = empty}}};
+  const ExtremeOptions extreme{ties, choose(nan_words, options.nan, Nan::propagate), empty};
+  const auto make = [&]<class D>(const D& description) {
+    switch (op.reducer) {
+      case Reducer::max: return PoolFamily<D, reduction::Max>{}(description, extreme);
+      case Reducer::min: return PoolFamily<D, reduction::Min>{}(description, extreme);
+      case Reducer::sum: return PoolFamily<D, reduction::Sum>{}(description);
+      case Reducer::avg:
+        return PoolFamily<D, reduction::Average>{}(
+            description, {.count_include_pad = !options.count_exclude_pad,
+                          .divisor = options.divisor,
+                          .rounding = choose(rounding_words, options.rounding, Rounding::half_even),
+                          .empty = empty});
+      case Reducer::smooth_max:
+        return PoolFamily<D, reduction::SmoothMax>{}(
+            description, {.beta = options.beta,
+                          .pad_mode = choose(pad_mode_words, options.pad_mode, PadMode::zero),
+                          .empty = empty});
+      case Reducer::lp: return LpFamily<D>{}(options.p, description, {.ties = ties, .empty = empty});
     }
-  }
-  __builtin_unreachable();
+    __builtin_unreachable();
+  };
+  return std::visit(make, describe(op, options, rank, is_picture));
 }
 
 }  // namespace ndpool::cli

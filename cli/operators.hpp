@@ -25,6 +25,8 @@ struct Operator {
 
 /// All of them: `max`, `adaptive-max`, `global-max`, ...
 const std::vector<Operator>& operators();
+/// The one with this name. Throws WrongArguments that lists them if there is none.
+const Operator& find_operator(const std::string& name);
 
 /// What was written behind an operator's options. Lists are texts such as `3,3` until the array is known.
 struct OperatorOptions {

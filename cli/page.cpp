@@ -25,7 +25,7 @@ std::string base64(const std::string& bytes) {
 }
 
 constexpr const char* style = R"(
-:root { color-scheme: light dark; --line: #8884; --bar: #3b7dd8; }
+:root { color-scheme: light dark; --line: #8884; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { margin-bottom: 0; } h2 { margin: 2.5rem 0 0; } p { max-width: 48rem; }
 .row { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-end; }
@@ -33,7 +33,6 @@ figure { margin: 0; width: min-content; min-width: 9rem; } figcaption { font-siz
 img { image-rendering: pixelated; display: block; border: 1px solid var(--line); max-width: 100%; }
 table { border-collapse: collapse; } th, td { text-align: left; padding: .15rem .9rem .15rem 0; }
 th { border-bottom: 1px solid var(--line); } td { font-variant-numeric: tabular-nums; }
-svg text { font: 13px system-ui, sans-serif; fill: currentColor; }
 )";
 
 }  // namespace
@@ -105,28 +104,10 @@ void Page::table(const std::vector<std::string>& heads, const std::vector<std::v
   body_ += "</table>\n";
 }
 
-void Page::bars(const std::vector<std::pair<std::string, double>>& values, const std::string& axis) {
+void Page::chart(const std::string& svg, const std::string& caption) {
   end_row();
-  double most = 2;
-  for (const auto& [name, value] : values) most = std::max(most, value);
-  constexpr int label = 200, width = 600, height = 24;
-  const int total = height * static_cast<int>(values.size());
-  const auto x = [&](double value) { return label + width * value / most; };
-  body_ += fmt::format("<svg width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\">\n", label + width + 60,
-                       total + 40, escaped(axis));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const int y = height * static_cast<int>(i);
-    body_ += fmt::format(
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text><rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" "
-        "fill=\"var(--bar)\"/><text x=\"{:.1f}\" y=\"{}\">{:.2f}</text>\n",
-        label - 8, y + 16, escaped(values[i].first), label, y + 3, x(values[i].second) - label, height - 6,
-        x(values[i].second) + 5, y + 16, values[i].second);
-  }
-  body_ += fmt::format(
-      "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"0\" y2=\"{1}\" stroke=\"currentColor\" stroke-dasharray=\"4 3\"/>"
-      "<text x=\"{0:.1f}\" y=\"{2}\" text-anchor=\"middle\">1: the limit</text>"
-      "<text x=\"{3}\" y=\"{2}\" text-anchor=\"end\">{4}</text>\n</svg>\n",
-      x(1), total, total + 18, label + width, escaped(axis));
+  // As a picture, so that the styles of the chart and of the page keep apart.
+  body_ += fmt::format("<img alt=\"{}\" src=\"data:image/svg+xml;base64,{}\">\n", escaped(caption), base64(svg));
 }
 
 std::string Page::html() const {

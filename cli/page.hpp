@@ -45,8 +45,8 @@ class Page {
   /// Ends a row of pictures.
   void end_row();
   void table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows);
-  /// Bars with a line at 1, of which shorter is better.
-  void bars(const std::vector<std::pair<std::string, double>>& values, const std::string& axis);
+  /// A drawing in SVG.
+  void chart(const std::string& svg, const std::string& caption);
   std::string html() const;
 
  private:

@@ -43,8 +43,7 @@ void expect_same(const InputFile& file, const Array& expected, const char* optio
 void check(const Pool& pool, const Array& x, bool derives) {
   with_dtype(x.dtype, [&]<class T>() {
     static_cast<void>(pool.plan<T>(x.shape));
-    if (derives && !spec::Differentiable<T>)
-      throw WrongArguments(fmt::format("arrays of {} have no derivatives; those of floats have", name_of(x.dtype)));
+    if (derives && !spec::Differentiable<T>) raise({Code::no_derivative, Argument::x, -1, {}});
   });
 }
 

@@ -21,6 +21,13 @@ namespace ndpool::cli {
 
 namespace {
 
+struct Level {
+  Pool pool;
+  Geometry geometry;
+  Shape scale;  ///< cells of the array per output, on every axis
+  std::string name;
+};
+
 struct PyramidCommand {
   std::string in, folder, op = "avg", edges = "keep", dtype;
   OperatorOptions options;
@@ -30,19 +37,16 @@ struct PyramidCommand {
   void run() const;
 
  private:
-  std::string json(const InputFile& source, const Shape& kernel, const std::vector<std::string>& entries) const;
-};
-
-struct Level {
-  Pool pool;
-  Geometry geometry;
-  Shape scale;  ///< cells of the array per output, on every axis
-  std::string name;
+  InputFile open_source() const;
+  Level make_level(int number, const Pool& first, const InputFile& source, const Shape& scale) const;
+  std::vector<Level> make_levels(const InputFile& source) const;
+  void pool(const std::vector<Level>& all, const std::vector<Operands>& operands) const;
+  std::string json(const InputFile& source, const std::vector<Level>& all) const;
 };
 
 /// Boxes of the highest level, as outputs of a lower one.
-std::vector<Range> refine(const std::vector<Range>& box, const Level& highest, const Level& level) {
-  std::vector<Range> fine = box;
+Box refine(const Box& box, const Level& highest, const Level& level) {
+  Box fine = box;
   for (int a = 0; a < level.geometry.rank; ++a) {
     const auto i = static_cast<std::size_t>(a);
     const Index factor = highest.scale[a] / level.scale[a], outputs = level.geometry.axes[a].output;
@@ -91,86 +95,116 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-std::string PyramidCommand::json(const InputFile& source, const Shape& kernel,
-                                 const std::vector<std::string>& entries) const {
+InputFile PyramidCommand::open_source() const {
+  ReadOptions read{common.memory_bytes(), {}};
+  if (!dtype.empty()) read.void_as = Dtype::bf16;
+  return InputFile(in, read);
+}
+
+/// The level whose windows have `scale` cells.
+Level PyramidCommand::make_level(int number, const Pool& first, const InputFile& source, const Shape& scale) const {
+  const Shape& shape = source.array().shape;
+  const Geometry windows = first.geometry(shape);
+  Window window;
+  window.ceil_mode = edges == "keep";
+  for (int a = 0; a < windows.rank; ++a) {
+    if (!windows.axes[a].pooled) continue;
+    const bool exceeds = scale[a] > shape[a];
+    if (exceeds && edges == "drop")
+      throw WrongArguments(
+          fmt::format("level {} would have nothing on axis {}: {} cells, and blocks of {}; ask for "
+                      "fewer --levels, or --edges keep",
+                      number, a, shape[a], scale[a]));
+    window.axes.push_back(a);
+    // A window that is as large as the axis already holds all of it.
+    window.kernel.push_back(exceeds ? shape[a] : scale[a]);
+  }
+  const Pool pool = first.over(spec::make_geometry(window, shape));
+  return {pool, pool.geometry(shape), scale, fmt::format("level-{}.{}", number, source.is_picture() ? "png" : "npy")};
+}
+
+std::vector<Level> PyramidCommand::make_levels(const InputFile& source) const {
+  // The kernel as the operator's own option, so that every rule for it holds here too.
+  const Shape& shape = source.array().shape;
+  const Pool first = make_pool(find_operator(op), options, shape.size(), source.is_picture());
+  const Geometry windows = first.geometry(shape);
+  std::vector<Level> all;
+  Shape scale = Shape::filled(windows.rank, 1);
+  for (int number = 1; number <= levels; ++number) {
+    for (int a = 0; a < windows.rank; ++a)
+      if (__builtin_mul_overflow(scale[a], windows.axes[a].kernel, &scale[a]))
+        throw WrongArguments("--levels is too large");
+    all.push_back(make_level(number, first, source, scale));
+  }
+  return all;
+}
+
+/// All levels of a piece of the array while it is in memory, piece by piece.
+void pool_together(const std::vector<Level>& levels, const std::vector<Operands>& operands, const MemoryGuard& guard,
+                   Progress& progress) {
+  const Level& highest = levels.back();
+  const Tiling tiling(Map::forward, highest.geometry, operands[levels.size() - 1], tile_bytes(guard.bound()));
+  const double steps = static_cast<double>(tiling.count()) * static_cast<double>(levels.size());
+  double step = 0;
+  for (Index i = 0; i < tiling.count(); ++i) {
+    for (std::size_t l = 0; l < levels.size(); ++l, ++step) {
+      progress.stage(step / steps, (step + 1) / steps);
+      const bool finished = run_tile(Map::forward, levels[l].pool, levels[l].geometry, operands[l],
+                                     refine(tiling.box(i), highest, levels[l]), guard, progress.watch());
+      if (!finished || is_interrupted()) throw Problem("interrupted");
+    }
+    guard.trim(guard.bound() / 2);
+  }
+}
+
+void PyramidCommand::pool(const std::vector<Level>& all, const std::vector<Operands>& operands) const {
+  const Array& x = operands.front().x;
+  if (element_count(x.shape) == 0) return;
+  const MemoryGuard guard(common.memory_bytes());
+  Progress progress("pyramid", static_cast<double>(element_count(x.shape) * item_size(x.dtype)), common.quiet);
+  // Levels whose windows are larger than a piece are made one by one.
+  std::size_t together = all.size();
+  while (together > 0 &&
+         !Tiling(Map::forward, all[together - 1].geometry, operands[together - 1], tile_bytes(guard.bound())).fits())
+    --together;
+  if (together > 0)
+    pool_together({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(together)}, operands, guard, progress);
+  for (std::size_t l = together; l < all.size(); ++l)
+    run_tiled(Map::forward, all[l].pool, operands[l], guard, progress);
+}
+
+std::string PyramidCommand::json(const InputFile& source, const std::vector<Level>& all) const {
   std::string text = fmt::format(
       "{{\n  \"source\": {{\"file\": {}, \"shape\": {}}},\n  \"dtype\": \"{}\",\n  \"operator\": \"{}\",\n"
       "  \"kernel\": {},\n  \"edges\": \"{}\",\n",
-      quoted(source.path()), list_of(source.array().shape), name_of(source.array().dtype), op, list_of(kernel), edges);
+      quoted(source.path()), list_of(source.array().shape), name_of(source.array().dtype), op,
+      list_of(all.front().scale), edges);
   if (op == "avg")
     text += fmt::format("  \"rounding\": \"{}\",\n", options.rounding.empty() ? "half_even" : options.rounding);
   text += "  \"levels\": [\n";
-  for (std::size_t i = 0; i < entries.size(); ++i) text += entries[i] + (i + 1 < entries.size() ? ",\n" : "\n");
+  for (std::size_t l = 0; l < all.size(); ++l)
+    text += fmt::format("    {{\"level\": {}, \"file\": \"{}\", \"shape\": {}, \"scale\": {}}}{}\n", l + 1, all[l].name,
+                        list_of(all[l].geometry.output_shape()), list_of(all[l].scale), l + 1 < all.size() ? "," : "");
   return text + "  ]\n}\n";
 }
 
 void PyramidCommand::run() const {
   use_threads(common);
-  ReadOptions read{common.memory_bytes(), {}};
-  if (!dtype.empty()) read.void_as = Dtype::bf16;
-  const InputFile source(in, read);
+  const InputFile source = open_source();
   const Array& x = source.array();
-  const Operator found = *std::ranges::find(operators(), op, &Operator::name);
-  const char* ending = source.is_picture() ? "png" : "npy";
-
-  // The kernel of each level as the operator's own options, so that every rule for them holds here too.
-  const Pool first = make_pool(found, options, x.shape.size(), source.is_picture());
-  const Geometry windows = first.geometry(x.shape);
-  std::vector<Level> all;
-  Shape kernel = Shape::filled(x.shape.size(), 1), scale = kernel;
-  for (int a = 0; a < windows.rank; ++a) kernel[a] = windows.axes[a].pooled ? windows.axes[a].kernel : 1;
-  for (int l = 1; l <= levels; ++l) {
-    Window window;
-    window.ceil_mode = edges == "keep";
-    for (int a = 0; a < windows.rank; ++a) {
-      if (__builtin_mul_overflow(scale[a], kernel[a], &scale[a])) throw WrongArguments("--levels is too large");
-      if (!windows.axes[a].pooled) continue;
-      window.axes.push_back(a);
-      // A window that is as large as the axis already holds all of it.
-      const bool whole = edges == "keep" && scale[a] > x.shape[a];
-      window.kernel.push_back(whole ? x.shape[a] : scale[a]);
-      if (edges == "drop" && scale[a] > x.shape[a])
-        throw WrongArguments(
-            fmt::format("level {} would have nothing on axis {}: {} cells, and blocks of {}; ask for "
-                        "fewer --levels, or --edges keep",
-                        l, a, x.shape[a], scale[a]));
-    }
-    const Pool pool =
-        make_pool(found, options, x.shape.size(), source.is_picture()).over(spec::make_geometry(window, x.shape));
-    all.push_back({pool, pool.geometry(x.shape), scale, fmt::format("level-{}.{}", l, ending)});
-  }
-  check_output(fmt::format("level.{}", ending), x.dtype, all.back().geometry.output_shape());
+  const std::vector<Level> all = make_levels(source);
+  check_output(all.back().name, x.dtype, all.back().geometry.output_shape());
 
   const NewFolder made(folder);
   std::list<OutputFile> files;
   std::vector<Operands> operands;
-  std::vector<std::string> entries;
-  for (std::size_t l = 0; l < all.size(); ++l) {
-    const Shape shape = all[l].geometry.output_shape();
-    files.emplace_back(folder + "/" + all[l].name, x.dtype, shape, source.is_fortran());
+  for (const Level& level : all) {
+    files.emplace_back(folder + "/" + level.name, x.dtype, level.geometry.output_shape(), source.is_fortran());
     operands.push_back({x, {}, files.back().array(), {}});
-    entries.push_back(fmt::format("    {{\"level\": {}, \"file\": \"{}\", \"shape\": {}, \"scale\": {}}}", l + 1,
-                                  all[l].name, list_of(shape), list_of(all[l].scale)));
   }
-
-  const MemoryGuard guard(common.memory_bytes());
-  {
-    Progress progress("pyramid", static_cast<double>(element_count(x.shape) * item_size(x.dtype)), common.quiet);
-    const Tiling tiling(Map::forward, all.back().geometry, operands.back(), tile_bytes(guard.bound()));
-    const double steps = static_cast<double>(tiling.count()) * static_cast<double>(all.size());
-    double step = 0;
-    for (Index i = 0; i < tiling.count() && element_count(x.shape) > 0; ++i) {
-      for (std::size_t l = 0; l < all.size(); ++l, ++step) {
-        progress.stage(step / steps, (step + 1) / steps);
-        const bool finished = run_tile(Map::forward, all[l].pool, all[l].geometry, operands[l],
-                                       refine(tiling.box(i), all.back(), all[l]), progress.watch());
-        if (!finished || is_interrupted()) throw Problem("interrupted");
-      }
-      guard.trim(guard.bound() / 2);
-    }
-  }
+  pool(all, operands);
   NewFile description(folder + "/pyramid.json");
-  const std::string text = json(source, kernel, entries);
+  const std::string text = json(source, all);
   description.write(text.data(), text.size());
   for (OutputFile& file : files) file.commit();
   description.commit();

@@ -54,6 +54,53 @@ constexpr Range outputs_over(const Axis& axis, Range cells) {
   return {begin, detail::smaller(end, axis.output)};
 }
 
+/// The most cells that so many neighbouring outputs of an axis reach over.
+constexpr Index most_cells_under(const Axis& axis, Index outputs) {
+  if (!axis.pooled) return outputs;
+  if (axis.adaptive) return outputs == 1 ? axis.kernel : axis.input;
+  return detail::smaller(axis.input, axis.span(outputs));
+}
+
+/// The most outputs that reach over so many neighbouring cells of an axis.
+constexpr Index most_outputs_over(const Axis& axis, Index cells) {
+  if (cells == axis.input) return axis.output;
+  if (!axis.pooled) return cells;
+  if (axis.adaptive) return detail::smaller(axis.output, adaptive_end(axis.output, axis.input, cells - 1) + 1);
+  return detail::smaller(axis.output, (cells - 1 + (axis.kernel - 1) * axis.dilation) / axis.stride + 1);
+}
+
+/// True if a cell may be in two windows of an axis.
+constexpr bool windows_overlap(const Axis& axis) {
+  if (!axis.pooled || axis.output == 1) return false;
+  return axis.adaptive ? axis.input % axis.output != 0 : axis.span(1) > axis.stride;
+}
+
+/// The cells of a range that an output sees, counted from the begin of the range.
+constexpr Progression cells_seen(const Axis& axis, Index output, Range cells) {
+  const Taps taps = axis.taps(output);
+  const Index before = detail::larger(0, detail::ceil_divide(cells.begin - taps.first, taps.step));
+  const Index end = detail::smaller(taps.count, detail::floor_divide(cells.end - 1 - taps.first, taps.step) + 1);
+  return {taps.first + before * taps.step - cells.begin, detail::larger(0, end - before), taps.step};
+}
+
+/// The only window of an axis, which has a tap on the input, as windows of `taps` taps, one behind the other.
+constexpr Axis pieces_of(const Axis& axis, Index taps) {
+  Axis pieces = axis;
+  pieces.adaptive = false;
+  pieces.output = detail::ceil_divide(axis.kernel, taps);
+  pieces.kernel = taps;
+  pieces.stride = taps * axis.dilation;
+  return pieces;
+}
+
+/// Leaves the only window of an axis, which has a tap on the input, just its taps there; the answer is their cells.
+constexpr Range drop_padding(Axis& axis) {
+  const Taps taps = axis.taps(0);
+  const Range cells{taps.first, taps.first + (taps.count - 1) * taps.step + 1};
+  axis = {cells.end - cells.begin, 1, taps.count, 1, taps.step, 0, 0, false, true};
+  return cells;
+}
+
 /// The outputs `outputs` of one axis, which `cells` are needed for. Flat indices of the part count cells as those of
 /// the whole do: they are less by `cells.begin * cell_stride[axis]`.
 template <int Capacity>
