@@ -7,32 +7,34 @@
 
 namespace ndpool::cli {
 
-/// So many of them may be touched at once.
-inline constexpr Index few_pieces = 8;
+/// Neighbours in memory, and the axes along which they repeat, the closest first. Axes are taken in as long as nothing
+/// is between their cells.
+struct Blocks {
+  explicit Blocks(const Array& array);
+  Index length = 1;  ///< in elements
+  std::vector<int> axes;
+};
 
-inline bool is_apart(const Array& array, int axis) {
-  constexpr Index bytes = 1 << 16;  // what a fault brings where pages are small
-  return array.shape[axis] > 1 && array.strides[axis] * item_size(array.dtype) >= bytes;
-}
+/// The axes along which cells are so far apart that the system brings each on its own.
+std::vector<int> far_axes(const Array& array);
 
-inline Index count_pieces(const Array& array) {
-  Index pieces = 1;
-  for (int a = 0; a < array.shape.size(); ++a)
-    if (is_apart(array, a)) pieces *= array.shape[a];
-  return pieces;
-}
+/// As many pieces as may be touched at once.
+Index few_pieces(const MemoryGuard& guard);
+
+/// True if an array has more pieces than that.
+bool is_scattered(const Array& array, const MemoryGuard& guard);
 
 /// Calls use(part of a, part of b) for all of two arrays of one shape, of which `a` is mapped.
 template <class Use>
 void for_each_piece(const Array& a, const Array& b, const MemoryGuard& guard, const Use& use) {
-  int longest = -1;
-  for (int axis = 0; axis < a.shape.size(); ++axis)
-    if (is_apart(a, axis) && (longest < 0 || a.shape[axis] > a.shape[longest])) longest = axis;
-  if (count_pieces(a) <= few_pieces) {
+  if (!is_scattered(a, guard)) {
     use(a, b);
     guard.trim(guard.bound() / 2);
     return;
   }
+  int longest = -1;
+  for (const int axis : far_axes(a))
+    if (longest < 0 || a.shape[axis] > a.shape[longest]) longest = axis;
   const Index half = a.shape[longest] / 2;
   for (const Range& range : {Range{0, half}, Range{half, a.shape[longest]}})
     for_each_piece(a.cut(longest, range), b.cut(longest, range), guard, use);

@@ -152,8 +152,8 @@ void pool_together(const std::vector<Level>& levels, const std::vector<Operands>
       const bool finished = run_tile(Map::forward, levels[l].pool, levels[l].geometry, operands[l],
                                      refine(tiling.box(i), highest, levels[l]), guard, progress.watch());
       if (!finished || is_interrupted()) throw Problem("interrupted");
+      guard.trim(guard.bound() / 2);
     }
-    guard.trim(guard.bound() / 2);
   }
 }
 

@@ -5,7 +5,6 @@
 #include "problem.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 
 namespace ndpool::cli {
@@ -14,24 +13,17 @@ namespace {
 
 /// Has the system bring the pages of a mapped array, in a few calls instead of a fault for each.
 void fetch(const Array& array) {
-  // Blocks of neighbours in memory: axes are taken in, the closest first, as long as nothing is between their cells.
-  std::vector<int> axes;
-  for (int a = 0; a < array.shape.size(); ++a)
-    if (array.shape[a] > 1) axes.push_back(a);
   if (element_count(array.shape) == 0) return;
-  std::ranges::stable_sort(axes, std::less(), [&](int a) { return array.strides[a]; });
   const Index item = item_size(array.dtype);
-  Index block = 1;
-  std::size_t taken = 0;
-  while (taken < axes.size() && array.strides[axes[taken]] == block) block *= array.shape[axes[taken++]];
-  std::vector<Index> position(axes.size(), 0);
+  const Blocks blocks(array);
+  std::vector<Index> position(blocks.axes.size(), 0);
   for (;;) {
     Index offset = 0;
-    for (std::size_t i = taken; i < axes.size(); ++i) offset += position[i] * array.strides[axes[i]];
-    read_ahead(array.data + offset * item, static_cast<std::size_t>(block * item));
-    std::size_t i = taken;
-    while (i < axes.size() && ++position[i] == array.shape[axes[i]]) position[i++] = 0;
-    if (i == axes.size()) return;
+    for (std::size_t i = 0; i < position.size(); ++i) offset += position[i] * array.strides[blocks.axes[i]];
+    read_ahead(array.data + offset * item, static_cast<std::size_t>(blocks.length * item));
+    std::size_t i = 0;
+    while (i < position.size() && ++position[i] == array.shape[blocks.axes[i]]) position[i++] = 0;
+    if (i == position.size()) return;
   }
 }
 
@@ -39,11 +31,11 @@ void fetch(const Array& array) {
 class Readable {
  public:
   Readable(const Array& array, const MemoryGuard& guard) : array_(array) {
-    const bool is_scattered = count_pieces(array) > few_pieces;
+    const bool scattered = is_scattered(array, guard);
     // One huge window is better fetched bit by bit.
     const bool is_huge = element_count(array.shape) * item_size(array.dtype) > static_cast<Index>(largest_tile);
-    if (!is_scattered && !is_huge) fetch(array);
-    if (array.encoding == Encoding::native && (!is_scattered || is_huge)) return;
+    if (!scattered && !is_huge) fetch(array);
+    if (array.encoding == Encoding::native && (!scattered || is_huge)) return;
     array_ = copy_.emplace(array.dtype, array.shape).array();
     for_each_piece(array, array_, guard, copy_elements);
   }

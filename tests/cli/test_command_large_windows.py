@@ -148,9 +148,7 @@ def large_file(path, dtype):
     x = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=LARGE)
     random = np.random.default_rng(0)
     for i in range(LARGE[0]):
-        x[i] = (
-            np.frombuffer(random.bytes(x[i].nbytes), f"i{x.itemsize}").reshape(x[i].shape) >> 1
-        )
+        x[i] = np.frombuffer(random.bytes(x[i].nbytes), f"i{x.itemsize}").reshape(x[i].shape) >> 1
     return path
 
 
