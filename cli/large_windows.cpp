@@ -43,6 +43,7 @@ void sum_integers(const Geometry& geometry, const Reducer& reducer, const Array&
     limbs.push_back(passes.run(geometry, elements, guard, progress));
   }
   std::vector<View<const double>> sums;
+  sums.reserve(limbs.size());
   for (const Passed& limb : limbs) sums.push_back(limb.values->view<const double>());
   finish(geometry, reducer, y, [&](const Shape& at, TapCounts) {
     spec::Wide sum = 0;
