@@ -90,12 +90,13 @@ std::size_t values_bytes(const Rows& rows, const PackedPlanes* packed) {
   return packed == nullptr ? bytes : std::max(bytes, packed->bytes + fold_scratch_bytes(packed->rows));
 }
 
-/// The VJP of a sum or average as a pool of gradients, where it is one.
+/// The VJP of a sum or average as a pool of gradients, where it is one. It divides at the end, other ways divide each
+/// gradient: which of them an average takes must not depend on whether a part of an array has the edges of the whole.
 struct TransposedSum {
   TransposedSum(ScalarKind kind, const KernelChoice& of_choice, const Rows& of_rows) : choice(of_choice) {
-    if (choice.averages) {
-      if (!has_one_divisor(of_rows, choice.average)) return;
-      if (choice.average.divisor == AverageOptions::no_divisor) choice.average.divisor = of_rows.tap_count;
+    if (choice.averages && choice.average.divisor == AverageOptions::no_divisor) {
+      if (!choice.average.count_include_pad || !has_one_divisor(of_rows, choice.average)) return;
+      choice.average.divisor = of_rows.tap_count;
     }
     exists = of_rows.transpose(rows) && is_modest(row_pixels(rows), rows.inner.extent) &&
              fold_scratch_bytes(rows) <= most_scratch;

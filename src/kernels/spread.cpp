@@ -28,7 +28,7 @@ class RowGather {
         inner_(job.rows.inner.extent),
         packed_(tangent_in_is_packed(job.rows)),
         streams_(leaves_cache(job.rows, sizeof(T))),
-        divides_each_(job.choice.averages && !has_one_divisor(job.rows, job.choice.average)) {
+        divides_each_(job.choice.averages && job.choice.average.divisor == AverageOptions::no_divisor) {
     const SpreadRows layout = spread_rows(rows_);
     char* scratch = static_cast<char*>(job.scratch);
     Sum* sums = reinterpret_cast<Sum*>(scratch);
@@ -47,7 +47,7 @@ class RowGather {
       find_phases();
     else
       find_runs();
-    if (job.choice.averages && !divides_each_) divisor_ = one_divisor();
+    if (job.choice.averages && !divides_each_) divisor_ = static_cast<Sum>(job.choice.average.divisor);
   }
 
   /// Input rows [first, last) of the plane that a cursor is in.
@@ -178,15 +178,6 @@ class RowGather {
       const Sum divisor = taps * divisors[o];
       add(o * inner_, (o + 1) * inner_, [=](Sum g, Index) HWY_ATTR { return g / divisor; });
     }
-  }
-
-  /// The divisor of all windows, which any of them tells.
-  Sum one_divisor() const {
-    const AverageOptions& average = job_.choice.average;
-    if (average.divisor != AverageOptions::no_divisor) return static_cast<Sum>(average.divisor);
-    Index taps = counted_taps(axis_.taps(0), average);
-    for (int v = 0; v < rows_.vertical_count; ++v) taps *= counted_taps(rows_.vertical[v].window.taps(0), average);
-    return static_cast<Sum>(taps);
   }
 
   void divide_all() {

@@ -57,6 +57,27 @@ def test_derivatives_in_tiles(tmp_path, window):
         assert few == many
 
 
+@pytest.mark.parametrize(
+    "window",
+    [
+        ["--kernel", "4,3,3", "--stride", "2,2,1", "--ceil"],
+        ["--kernel", "3,3,3", "--stride", "1,1,1", "--padding", "1,1,1", "--count-exclude-pad"],
+        ["--kernel", "3,3,3", "--stride", "2,1,2", "--padding", "1,1,1", "--count-exclude-pad"],
+        ["--kernel", "4,3,3", "--stride", "2,2,1", "--divisor", "7"],
+    ],
+    ids=" ".join,
+)
+def test_gradients_of_averages_with_several_divisors(tmp_path, window):
+    # A tile without edges has one divisor where the whole array has several.
+    x, gy = tmp_path / "x.npy", tmp_path / "gy.npy"
+    np.save(x, numbers(SHAPE, "f4"))
+    done("avg", x, "-o", gy, *window)
+    few, many = both_ways(
+        tmp_path, "o.npy", "vjp", "avg", x, "--gradient", gy, "-o", tmp_path / "o.npy",
+        *window)  # fmt: skip
+    assert few == many
+
+
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_in_tiles(tmp_path, name, geometry):
