@@ -13,8 +13,8 @@
 
 namespace ndpool {
 
-/// Every scalar that has kernels: floats, which have derivatives, and integers. One row here feeds declaration, dispatch,
-/// tests and benchmarks.
+/// Every scalar that has kernels: floats, which have derivatives, and integers. One row here feeds declaration,
+/// dispatch, tests and benchmarks.
 #define NDPOOL_FLOATS(ROW) \
   ROW(f32, float)          \
   ROW(f64, double)         \

@@ -106,7 +106,8 @@ def test_ctrl_c(case):
     array, call = INTERRUPTED[case]
     program = textwrap.dedent(f"""
         import signal, sys, time, numpy, ndpool
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
+        # A shell in the background has it ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         ndpool.set_threads({2 if case == "threads" else 1})
         x = {array}
         print("ready", flush=True)

@@ -50,7 +50,8 @@ class FusedBand {
     for (Index output = 0; output < along.output; output += lanes) {
       output = std::min(output, along.output - lanes);  // the last vector may make some outputs again
       const Index cell = output - along.lo;
-      const bool left = cell < 0, right = cell + 2 + lanes > along.input;
+      const bool left = output < along.lo;
+      const bool right = cell + 2 + lanes > along.input;
       if (left && right)
         walk.template down<true, true>(cell, output, seen);
       else if (left)
@@ -93,7 +94,8 @@ class FusedBand {
       const E* from = plane + y * pitch + cell;
       hwy::Prefetch(from + most_rows * pitch);  // where the next band is, in this plane or behind it
       const V middle = C::load(from + 1);
-      const V before = left ? slide<static_cast<int>(lanes) - 1>(d, middle, C::identity()) : C::load(left ? from + 1 : from);
+      const V before =
+          left ? slide<static_cast<int>(lanes) - 1>(d, middle, C::identity()) : C::load(left ? from + 1 : from);
       const V behind = right ? slide<1>(d, C::identity(), middle) : C::load(right ? from + 1 : from + 2);
       // Infinities of both signs add up to a NaN as well; that only costs time.
       if constexpr (C::watches) seen = hn::Add(seen, hn::Add(before, behind));

@@ -218,10 +218,12 @@ class Columns {
   /// Calls f(r) for all rows, one call after the other where their number is known: then nothing of them is in memory.
   template <int R, class F>
   HWY_INLINE void for_each_row(const F& f) const {
-    if constexpr (R > 0)
-      [&]<int... r>(std::integer_sequence<int, r...>) HWY_ATTR { (f(r), ...); }(std::make_integer_sequence<int, R>());
-    else
+    if constexpr (R > 0) {
+      const auto all = [&]<int... r>(std::integer_sequence<int, r...>) HWY_ATTR { (f(r), ...); };
+      all(std::make_integer_sequence<int, R>());
+    } else {
       for (int r = 0; r < count; ++r) f(r);
+    }
   }
 
   HWY_INLINE V load(int row, Index element) const { return C::load(rows[row] + element); }

@@ -1,5 +1,5 @@
-// Per-target code: what becomes of combined windows in registers on their way into the output. finish-inl.h has the same
-// for temporary rows. No include guard of the usual kind: see rows-inl.h.
+// Per-target code: what becomes of combined windows in registers on their way into the output. finish-inl.h has the
+// same for temporary rows. No include guard of the usual kind: see rows-inl.h.
 #if defined(NDPOOL_DIVIDING_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_DIVIDING_INL_H_
 #undef NDPOOL_DIVIDING_INL_H_
@@ -39,7 +39,8 @@ class Dividing {
       way_ = is_power ? Way::multiply : Way::divide;
       by_ = hn::Set(D(), is_power ? T(1) / by : by);
     } else {
-      const bool is_power = divisor > 0 && divisor < most_shifted && std::has_single_bit(static_cast<std::size_t>(divisor));
+      const bool is_power =
+          divisor > 0 && divisor < most_shifted && std::has_single_bit(static_cast<std::size_t>(divisor));
       way_ = is_power ? Way::multiply : Way::divide;
       shift_ = is_power ? std::countr_zero(static_cast<std::size_t>(divisor)) : 0;
       divisor_ = static_cast<float>(divisor);

@@ -7,8 +7,8 @@
 #endif
 
 #include "kernels/band-inl.h"
-#include "kernels/divisors.hpp"
 #include "kernels/dividing-inl.h"
+#include "kernels/divisors.hpp"
 #include "kernels/fused_lanes-inl.h"
 #include "kernels/fused_rows-inl.h"
 
@@ -42,7 +42,8 @@ class Fused {
     rows_ = FusedRow<C>::can_make(job.rows);
     lanes_ = !rows_ && FusedLanes<C>::can_make(job.rows);
     stream_ = (rows_ || lanes_) && leaves_cache(job.rows, sizeof(E));
-    if (divides_ && has_one_divisor(job.rows, job.choice.average)) one_ = divisor_of(RowCursor(job.rows, job.first_row));
+    if (divides_ && has_one_divisor(job.rows, job.choice.average))
+      one_ = divisor_of(RowCursor(job.rows, job.first_row));
     // Bands write columns of half lines, which is no way past the cache.
     const bool passes_cache = stream_ && axis_.output % FusedBand<C>::lanes == 0;
     bands_ = !passes_cache && FusedBand<C>::can_make(job.rows) && (!divides_ || one_ != 0 || is_real<T>);
@@ -132,8 +133,8 @@ class Fused {
   const Axis& axis_;
   const bool divides_;
   const T* divisor_row_;
-  Index one_ = 0;                                   ///< the divisor of all outputs, if they have the same
-  bool one_along_ = false;                          ///< the outputs of each row have the same
+  Index one_ = 0;                                      ///< the divisor of all outputs, if they have the same
+  bool one_along_ = false;                             ///< the outputs of each row have the same
   bool rows_ = false, lanes_ = false, bands_ = false;  ///< how rows are made; none if they are not
   bool stream_ = false;
   Index alone_ = 0;  ///< rows that are to be made one by one

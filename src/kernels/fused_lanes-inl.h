@@ -38,9 +38,8 @@ class FusedLanes {
   template <class Finish>
   static bool make(const Rows& rows, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
                    const Finish& finish) {
-    return with_row_count<C>(columns.count, [&]<int R>() HWY_ATTR {
-      return with_rows<R, Finish>(rows, columns, run, out, stream, finish);
-    });
+    return with_row_count<C>(
+        columns.count, [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(rows, columns, run, out, stream, finish); });
   }
 
  private:
@@ -82,8 +81,8 @@ class FusedLanes {
 
   /// Windows with more taps, and bins. Taps outside the input keep their place in the split.
   template <int R, class Finish>
-  static HWY_INLINE void one_by_one(const Rows& rows, Columns<C>& columns, E* out, Index lane, Range range,
-                                    bool stream, const Finish& finish) {
+  static HWY_INLINE void one_by_one(const Rows& rows, Columns<C>& columns, E* out, Index lane, Range range, bool stream,
+                                    const Finish& finish) {
     const Axis& axis = rows.horizontal.window;
     const Index inner = rows.inner.extent;
     for (Index output = range.begin; output < range.end; ++output) {
@@ -94,8 +93,7 @@ class FusedLanes {
         if constexpr (C::kind == Combine::sum) {
           all = fold_split<C>(taps.length, [&](Index t) HWY_ATTR {
             const Index real = t - taps.first_tap;
-            return real < 0 || real >= taps.count ? C::identity()
-                                                  : columns.template at<R>(from + real * step);
+            return real < 0 || real >= taps.count ? C::identity() : columns.template at<R>(from + real * step);
           });
         } else {
           for (Index t = 0; t < taps.count; ++t) all = C::combine(all, columns.template at<R>(from + t * step));

@@ -42,9 +42,8 @@ class FusedRow {
   template <class Finish>
   static bool make(const Axis& axis, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
                    const Finish& finish) {
-    return with_row_count<C>(columns.count, [&]<int R>() HWY_ATTR {
-      return with_rows<R, Finish>(axis, columns, run, out, stream, finish);
-    });
+    return with_row_count<C>(
+        columns.count, [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(axis, columns, run, out, stream, finish); });
   }
 
  private:

@@ -8,8 +8,8 @@
 #define NDPOOL_WHOLE_INL_H_
 #endif
 
-#include "kernels/divisors.hpp"
 #include "kernels/columns-inl.h"
+#include "kernels/divisors.hpp"
 #include "kernels/packed-inl.h"
 
 #include <bit>
