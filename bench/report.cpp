@@ -175,6 +175,7 @@ class Chart {
     y_ += row + 10;
   }
   void bar(const Result& result) {
+    has_goals_ = has_goals_ || result.measured.goal > 0;
     const char* kind = result.measured.goal == 0 ? "free" : result.meets_goal() ? "met" : "over";
     const bool cut = result.ratio() > most;
     const double end = x(std::min(result.ratio(), most));
@@ -223,11 +224,15 @@ class Chart {
     return text("<path class=\"%s\" d=\"M%.1f %dV%d\"/>\n", kind, x(ratio), top, y_ + 4);
   }
 
-  static std::string legend() {
+  std::string legend() const {
     std::string keys = text(
         "<text class=\"title\" x=\"%d\" y=\"28\">Time relative to the streaming limit (target %s, one "
         "thread; less is better)</text>\n",
         margin, target().c_str());
+    const auto limit_at = [](int x) {
+      return text("<path class=\"limit\" d=\"M%d 41v14\"/><text x=\"%d\" y=\"52\">the limit</text>\n", x, x + 11);
+    };
+    if (!has_goals_) return keys + limit_at(margin);
     int at = margin;
     for (const auto& [kind, meaning] : {std::pair{"met", "goal met"}, {"over", "over the goal"}, {"free", "no goal"}}) {
       keys += text("<rect class=\"%s\" x=\"%d\" y=\"42\" width=\"12\" height=\"12\"/>", kind, at);
@@ -235,11 +240,11 @@ class Chart {
       at += 115;
     }
     keys += text("<path class=\"goal\" d=\"M%d 41v14\"/><text x=\"%d\" y=\"52\">the goal</text>\n", at + 6, at + 17);
-    return keys + text("<path class=\"limit\" d=\"M%d 41v14\"/><text x=\"%d\" y=\"52\">the limit</text>\n", at + 106,
-                       at + 117);
+    return keys + limit_at(at + 106);
   }
 
   std::string body_;
+  bool has_goals_ = false;
   int y_ = top;
 };
 

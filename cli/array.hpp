@@ -55,7 +55,7 @@ class OwnArray {
   Array array_;
 };
 
-/// Copies elements between native arrays of one shape and dtype.
+/// Copies elements to a native array of the same shape and dtype.
 void copy_elements(const Array& from, const Array& to);
 
 /// Calls f(element of a, element of b) for two native arrays of one shape.

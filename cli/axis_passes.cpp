@@ -66,7 +66,8 @@ class AxisPass {
       Result outputs{cut(result.values, box), {}};
       if (result.indices) outputs.indices = cut(*result.indices, box);
       tile(part, source.part(cells), outputs);
-      if (outputs.indices) shift(*outputs.indices, cells[static_cast<std::size_t>(axis_)].begin * source.weight);
+      if (outputs.indices)
+        shift_indices(*outputs.indices, cells[static_cast<std::size_t>(axis_)].begin * source.weight);
       guard_.trim(guard_.bound() / 2);
     }
   }
@@ -105,7 +106,7 @@ class AxisPass {
     if (made.indices) joined.indices = made.indices->array();
     require(adaptive_axis(pieces.axes[axis_].output, 1, axis_, window));
     run(part, joined, outputs);
-    if (outputs.indices) shift(*outputs.indices, begin * source.weight);
+    if (outputs.indices) shift_indices(*outputs.indices, begin * source.weight);
   }
 
   /// Taps, a power of two, that reach over no more cells than fit a tile.
@@ -128,14 +129,6 @@ class AxisPass {
       if (index < 0) return;
       at[axis_] = index;
       index = index * source.weight + (source.indices ? before[at] : 0);
-    });
-  }
-
-  static void shift(const Array& indices, Index by) {
-    if (by == 0) return;
-    const View<Index> view = indices.view<Index>();
-    spec::for_each_position(indices.shape, [&](const Shape& at) {
-      if (view[at] >= 0) view[at] += by;
     });
   }
 

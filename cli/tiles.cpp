@@ -61,13 +61,10 @@ class Tile {
     const Readable x(x_, guard_);
     return with_dtype(x_.dtype, [&]<class T>() {
       if (!all_.indices) return pool().forward(x.view<T>(), y.view<T>(), watch);
-      const View<Index> indices = cut(*all_.indices, box_).view<Index>();
-      const bool finished = pool().forward(x.view<T>(), y.view<T>(), indices, watch);
-      if (finished && flat_offset_ != 0)
-        spec::for_each_position(indices.shape(), [&](const Shape& at) {
-          if (indices[at] >= 0) indices[at] += flat_offset_;
-        });
-      return finished;
+      const Array indices = cut(*all_.indices, box_);
+      if (!pool().forward(x.view<T>(), y.view<T>(), indices.view<Index>(), watch)) return false;
+      shift_indices(indices, flat_offset_);
+      return true;
     });
   }
 
@@ -80,8 +77,8 @@ class Tile {
 
   /// The box holds cells of gx. Outputs near its edges reach beyond it: their cells are made too, and left out.
   bool vjp(const Watch& watch) {
-    Array gx = all_.result, gy = *all_.tangent;
-    gx = cut(gx, box_);
+    const Array gx = cut(all_.result, box_);
+    Array gy = *all_.tangent;
     const Box cells = box_;
     for (int a = 0; a < whole_.rank; ++a) {
       box_[index(a)] = outputs_over(whole_.axes[a], cells[index(a)]);

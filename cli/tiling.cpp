@@ -28,6 +28,14 @@ Array cut(Array array, const Box& box) {
   return array;
 }
 
+void shift_indices(const Array& indices, Index by) {
+  if (by == 0) return;
+  const View<Index> view = indices.view<Index>();
+  spec::for_each_position(indices.shape, [&](const Shape& at) {
+    if (view[at] >= 0) view[at] += by;
+  });
+}
+
 Tiling::Tiling(Map map, const Geometry& geometry, const Operands& operands, std::size_t bytes) {
   const int rank = geometry.rank;
   const bool by_cells = map == Map::vjp;

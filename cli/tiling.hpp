@@ -12,6 +12,9 @@ namespace ndpool::cli {
 using Box = std::vector<Range>;
 Array cut(Array array, const Box& box);
 
+/// Flat indices of a part as those of the whole; -1, which names no cell, stays.
+void shift_indices(const Array& indices, Index by);
+
 enum class Map : unsigned char { forward, jvp, vjp };
 
 /// The arrays of one map: `tangent` is dx or gy, `result` is y, dy or gx; `indices` only of a forward map.

@@ -268,4 +268,27 @@ TEST(KernelIndices, AreCheckedAsTheSpecChecksThem) {
   }
 }
 
+/// Sums at the ends of what kernels add bytes in, over divisors of all sizes.
+template <class T>
+void expect_averages_of_extreme_bytes() {
+  for (const T value : {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()})
+    for (const Shape& kernel : {Shape{16, 8}, Shape{16, 3}, Shape{2, 2}})
+      for (Index divisor = 1; divisor <= 1 << 20; divisor *= 2)
+        for (const Index given : {divisor, divisor + 1, -divisor}) {
+          const Array<T> x({32, 40, 34}, value);
+          const Window window{.kernel = kernel, .stride = {2, 2}, .axes = {0, 1}};
+          const Pool pool = avg_pool(window, {.divisor = given});
+          EXPECT_EQ(forward(pool, x), forward(pool.by_spec(), x)) << "divisor " << given;
+        }
+}
+
+TEST(Bytes, OfWholeWindowsAtTheirLimitsAreAveraged) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE("target " + target);
+    const ForcedTarget forced(target);
+    expect_averages_of_extreme_bytes<std::uint8_t>();
+    expect_averages_of_extreme_bytes<std::int8_t>();
+  }
+}
+
 }  // namespace ndpool::testing

@@ -39,8 +39,9 @@ class Dividing {
       way_ = is_power ? Way::multiply : Way::divide;
       by_ = hn::Set(D(), is_power ? T(1) / by : by);
     } else {
+      // What is added before shifting must not leave 16 bits; a sum of as many taps is near their end.
       const bool is_power =
-          divisor > 0 && divisor < most_shifted && std::has_single_bit(static_cast<std::size_t>(divisor));
+          divisor > 0 && divisor <= C::most_taps && std::has_single_bit(static_cast<std::size_t>(divisor));
       way_ = is_power ? Way::multiply : Way::divide;
       shift_ = is_power ? std::countr_zero(static_cast<std::size_t>(divisor)) : 0;
       divisor_ = static_cast<float>(divisor);
@@ -65,7 +66,6 @@ class Dividing {
 
  private:
   enum class Way : unsigned char { keep, multiply, divide, divide_rows, divide_each };
-  static constexpr Index most_shifted = 1 << 14;
 
   template <class Each>
   HWY_INLINE V finish(V v, [[maybe_unused]] Index row, [[maybe_unused]] const Each& each) const {

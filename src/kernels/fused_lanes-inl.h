@@ -125,11 +125,10 @@ class FusedLanes {
       if constexpr (kept >= 1) taps[0] = taps[kernel - kept];
       if constexpr (kept == 2) taps[1] = taps[2];
       if constexpr (kept < 1) taps[0] = at(pixel);
-      if constexpr (kept < 2 && kernel > 1) taps[1] = at(pixel + axis.dilation);
-      if constexpr (kernel > 2) taps[2] = at(pixel + 2 * axis.dilation);
-      Pair all = taps[0];
-      if constexpr (kernel > 1) all = combine(all, taps[1]);
-      if constexpr (kernel > 2) all = combine(all, taps[2]);
+      if constexpr (kept < 2) taps[1] = at(pixel + axis.dilation);
+      if constexpr (kernel == 3) taps[2] = at(pixel + 2 * axis.dilation);
+      Pair all = combine(taps[0], taps[1]);
+      if constexpr (kernel == 3) all = combine(all, taps[2]);
       E* to = out + output * inner + lane;
       C::store(finish.of_pixel(all.first, output), to, stream);
       C::store(finish.of_pixel(all.second, output), to + lanes, stream);

@@ -124,11 +124,8 @@ class FusedRow {
         if (store.stream) columns.template prefetch<R>(output + ahead);
         const V next = columns.template at<R>(output + lanes);
         V v = lo == 1 ? slide<last>(d, here, before) : here;
-        if constexpr (kernel == 2) v = combine(v, lo == 1 ? here : slide<1>(d, next, here));
-        if constexpr (kernel == 3) {
-          v = combine(v, lo == 1 ? here : slide<1>(d, next, here));
-          v = combine(v, slide<2 - lo>(d, next, here));
-        }
+        v = combine(v, lo == 1 ? here : slide<1>(d, next, here));
+        if constexpr (kernel == 3) v = combine(v, slide<2 - lo>(d, next, here));
         store(v, output);
         before = here;
         here = next;
