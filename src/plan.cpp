@@ -4,6 +4,7 @@
 #include "kernels/analytic.hpp"
 #include "kernels/divisors.hpp"
 #include "kernels/scratch.hpp"
+#include "kernels/separate.hpp"
 #include "kernels/table.hpp"
 #include "rows.hpp"
 
@@ -349,7 +350,9 @@ bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, 
     return run_values(sum.rows, sum.choice, sum.packed_planes(), tangent_out, tangent_in, watch);
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(kind_)];
   const Rows rows = rows_->with_whole_axes_merged();
-  return run_tiles(input_tiling_of(rows), spread_rows(rows).bytes(), watch, [&](Index begin, Index end, void* scratch) {
+  const bool by_outputs = !traits_of(kind_).is_short && windows_are_separate(rows);
+  const Tiling tiling = by_outputs ? tiling_of(rows, 1) : input_tiling_of(rows);
+  return run_tiles(tiling, spread_rows(rows).bytes(), watch, [&](Index begin, Index end, void* scratch) {
     kernel({rows, choice_, WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out),
             begin, end, scratch});
   });

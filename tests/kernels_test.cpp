@@ -268,6 +268,39 @@ TEST(KernelIndices, AreCheckedAsTheSpecChecksThem) {
   }
 }
 
+/// Gradients by flat indices that name any cell, also of other windows; small whole numbers, so that sums are exact.
+template <class T>
+void expect_gradients_of_any_cells(const Problem& problem) {
+  const Geometry geometry = problem.pool.geometry(problem.shape);
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    Array<Index> indices(geometry.output_shape());
+    Array<T> gy(geometry.output_shape());
+    for (Index& index : indices)
+      index = static_cast<Index>(random() % static_cast<std::uint32_t>(geometry.cell_count() + 1)) - 1;
+    for (T& value : gy) value = static_cast<T>(random() % 9) - T(4);
+    Array<T> gx(problem.shape, T(99)), expected(problem.shape, T(99));
+    problem.pool.vjp_from_indices(indices.view(), gy.view(), gx.view());
+    problem.pool.by_spec().vjp_from_indices(indices.view(), gy.view(), expected.view());
+    EXPECT_EQ(gx, expected) << "round " << round;
+  }
+}
+
+TEST(KernelIndices, MayNameCellsOfOtherWindows) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const char* line :
+         {"max shape=3,14,14 kernel=2,2", "max shape=2,9,21 kernel=2,2", "max shape=5,36 kernel=4",
+          "max shape=2,7,25 kernel=3,3", "max shape=2,5,4,19 kernel=2,2,2", "max shape=7,6,11 axes=0,1 kernel=2,2",
+          "max shape=9,3 axes=0 kernel=2", "max shape=2,9,17 kernel=3,3 stride=1,1 padding=1,1",
+          "max shape=2,60,50 kernel=3,2 stride=2,2", "max shape=9,8,5 axes=0,1 kernel=3,3 stride=2,2"}) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      expect_gradients_of_any_cells<float>(parse_problem(line));
+      expect_gradients_of_any_cells<double>(parse_problem(line));
+    }
+  }
+}
+
 /// Sums at the ends of what kernels add bytes in, over divisors of all sizes.
 template <class T>
 void expect_averages_of_extreme_bytes() {

@@ -5,6 +5,7 @@
 // must come after foreach_target.h
 #include "kernels/matches-inl.h"
 #include "kernels/planes-inl.h"
+#include "kernels/separate-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -13,6 +14,17 @@ namespace HWY_NAMESPACE {
 /// All bits set, in every kind of index: no winner.
 template <class I>
 inline constexpr I no_index = static_cast<I>(-1);
+
+/// True if the packed rows of outputs of a plane, or of all planes, follow one another in an array.
+inline bool rows_follow(const Rows& rows, Index Strides::*array, bool in_all_planes = false) {
+  Index length = rows.horizontal.window.output * rows.inner.extent;
+  bool follow = true;
+  for (int v = rows.vertical_count - 1; v >= 0; length *= rows.vertical[v--].window.output)
+    follow = follow && rows.vertical[v].stride.*array == length;
+  for (int i = rows.loop_count - 1; i >= 0 && in_all_planes; length *= rows.loops[i--].extent)
+    follow = follow && rows.loops[i].stride.*array == length;
+  return follow;
+}
 
 // ---- check ----
 
@@ -30,7 +42,8 @@ HWY_NOINLINE bool are_within(const I* indices, Index count, I first, I last) {
   return outside == 0;
 }
 
-/// Rows that may hold the same numbers, and follow one another in memory, are checked in one go.
+/// Checks all indices against the numbers that any output may have, in runs as long as memory gives; then those of
+/// windows that reach over an edge, which may have fewer.
 template <class I>
 class IndexCheck {
  public:
@@ -38,105 +51,106 @@ class IndexCheck {
       : rows_(job.rows),
         axis_(rows_.horizontal.window),
         inner_(rows_.inner.extent),
-        packed_(rows_.out_is_packed()),
         indices_(static_cast<const I*>(job.indices)),
-        full_(std::is_signed_v<I> ? Range{0, axis_.output}
-              : axis_.adaptive    ? Range{axis_.output, axis_.output}
-                                  : axis_.full_outputs()),
         last_(rows_.tap_count - 1) {
     if constexpr (std::is_signed_v<I>) {
-      last_ = axis_.input;
-      for (int v = 0; v < rows_.vertical_count; ++v) last_ *= rows_.vertical[v].window.input;
-      --last_;
-    } else if (rows_.tap_count <= most_table_taps) {
+      last_ = input_rows_per_plane(rows_) * axis_.input - 1;
+    } else {
+      full_ = full_outputs(axis_);
+      for (int v = 0; v < rows_.vertical_count; ++v) full_rows_[v] = full_outputs(rows_.vertical[v].window);
+      if (rows_.tap_count > most_table_taps || axis_.adaptive) return;
       Index* along = static_cast<Index*>(job.scratch);
       for (Index tap = 0, on_axis = 0; tap < rows_.tap_count;
            ++tap, on_axis = on_axis + 1 == axis_.kernel ? 0 : on_axis + 1)
         along[tap] = on_axis;
       along_ = along;
     }
-    for (int v = 0; v < rows_.vertical_count; ++v)
-      full_rows_[v] = rows_.vertical[v].window.adaptive ? Range{} : rows_.vertical[v].window.full_outputs();
   }
 
-  /// False if a row, or one before it, has a wrong index; `finish` answers for the rest.
-  bool operator()(const RowCursor& cursor) {
-    const I* row = indices_ + cursor.offset().out;
-    Index first = 0, last = last_;
-    if constexpr (std::is_unsigned_v<I>) {
-      bool is_range = true;
-      for (int v = 0; v < rows_.vertical_count; ++v) {
-        const PooledAxis& vertical = rows_.vertical[v];
-        const Index position = cursor.vertical_position(v);
-        if (position >= full_rows_[v].begin && position < full_rows_[v].end) continue;
-        const Taps taps = vertical.window.taps(position);
-        // Real taps of the first axis are neighbours in row-major order; those of the others are not.
-        is_range &= v == 0;
-        first = taps.first_tap * vertical.tap_stride;
-        last = (taps.first_tap + taps.count) * vertical.tap_stride - 1;
-      }
-      if (!is_range) return are_real(cursor, row, 0, axis_.output);
-      if (along_ == nullptr || axis_.adaptive) return are_real(cursor, row, 0, axis_.output);
-      if (!edges_within(row, 0, full_.begin, first, last) || !edges_within(row, full_.end, axis_.output, first, last))
-        return false;
+  bool operator()(Index first_row, Index last_row) const {
+    const Index length = axis_.output * inner_;
+    const bool follow = rows_.out_is_packed() && rows_follow(rows_, &Strides::out, true);
+    if (follow && !are_within(indices_ + first_row * length, (last_row - first_row) * length, I(0), last()))
+      return false;
+    if (follow && !has_edges()) return true;
+    RowCursor cursor(rows_, first_row);
+    for (Index row = first_row; row < last_row; ++row, cursor.next()) {
+      const I* indices = indices_ + cursor.offset().out;
+      if (!follow && !are_outputs_within(indices, {0, axis_.output}, 0, last_)) return false;
+      if (std::is_unsigned_v<I> && !are_edges_fine(cursor, indices)) return false;
     }
-    return outputs_within(row, first, last);
-  }
-
-  bool finish() {
-    const bool fine = are_within(run_, length_, run_first_, run_last_);
-    length_ = 0;
-    return fine;
+    return true;
   }
 
  private:
-  /// The outputs of `full_`, if they are packed as a part of a run of rows.
-  bool outputs_within(const I* row, Index first, Index last) {
+  /// Outputs that may have the number of any tap.
+  static Range full_outputs(const Axis& axis) { return axis.adaptive ? Range{} : axis.full_outputs(); }
+
+  I last() const { return static_cast<I>(last_); }
+
+  bool has_edges() const {
+    const auto leaves_some = [](const Range& full, const Axis& axis) {
+      return full.begin > 0 || full.end < axis.output;
+    };
+    bool some = std::is_unsigned_v<I> && leaves_some(full_, axis_);
+    for (int v = 0; v < rows_.vertical_count; ++v)
+      some = some || (std::is_unsigned_v<I> && leaves_some(full_rows_[v], rows_.vertical[v].window));
+    return some;
+  }
+
+  /// The outputs of a row whose windows reach over an edge; no number is beyond the last tap.
+  bool are_edges_fine(const RowCursor& cursor, const I* row) const {
+    Index first = 0, last = last_;
+    bool is_range = true;
+    for (int v = 0; v < rows_.vertical_count; ++v) {
+      const Index position = cursor.vertical_position(v);
+      if (position >= full_rows_[v].begin && position < full_rows_[v].end) continue;
+      // Real taps of the first axis are neighbours in row-major order; those of the others are not.
+      const PooledAxis& vertical = rows_.vertical[v];
+      const Taps taps = vertical.window.taps(position);
+      is_range = is_range && v == 0;
+      first = taps.first_tap * vertical.tap_stride;
+      last = (taps.first_tap + taps.count) * vertical.tap_stride - 1;
+    }
+    if (!is_range || along_ == nullptr) return are_real(cursor, row);
+    if ((first > 0 || last < last_) && !are_outputs_within(row, full_, first, last)) return false;
+    return edges_within(row, {0, full_.begin}, first, last) &&
+           edges_within(row, {full_.end, axis_.output}, first, last);
+  }
+
+  bool are_outputs_within(const I* row, const Range& outputs, Index first, Index last) const {
     const I low = static_cast<I>(first), high = static_cast<I>(last);
-    const I* from = row + full_.begin * inner_;
-    const Index count = (full_.end - full_.begin) * inner_;
-    if (packed_ && from == run_ + length_ && low == run_first_ && high == run_last_) {
-      length_ += count;
-      return true;
-    }
-    if (packed_) {
-      const bool fine = finish();
-      run_ = from;
-      length_ = count;
-      run_first_ = low;
-      run_last_ = high;
-      return fine;
-    }
+    if (rows_.out_is_packed())
+      return are_within(row + outputs.begin * inner_, (outputs.end - outputs.begin) * inner_, low, high);
     bool all = true;
-    for (Index output = full_.begin; output < full_.end; ++output)
+    for (Index output = outputs.begin; output < outputs.end; ++output)
       for (Index lane = 0; lane < inner_; ++lane) all &= are_within(&at(row, output, lane), 1, low, high);
     return all;
   }
 
-  /// Windows that touch an edge of the row.
-  bool edges_within(const I* row, Index begin, Index end, Index first, Index last) const {
+  bool edges_within(const I* row, const Range& outputs, Index first, Index last) const {
     bool all = true;
-    for (Index output = begin; output < end; ++output) {
-      const Taps taps = axis_.taps(output);
+    for (Index output = outputs.begin; output < outputs.end; ++output) {
+      const Index start = axis_.start(output);
       for (Index lane = 0; lane < inner_; ++lane) {
         const I index = at(row, output, lane);
         if (index == no_index<I>) continue;
         const auto tap = static_cast<Index>(index);
-        if (tap < first || tap > last) return false;
-        all &= along_[tap] >= taps.first_tap && along_[tap] < taps.first_tap + taps.count;
+        const Index cell = start + along_[tap] * axis_.dilation;
+        all &= tap >= first && tap <= last && cell >= 0 && cell < axis_.input;
       }
     }
     return all;
   }
 
   /// Every tap on its own.
-  bool are_real(const RowCursor& cursor, const I* row, Index begin, Index end) const {
-    for (Index output = begin; output < end; ++output) {
+  bool are_real(const RowCursor& cursor, const I* row) const {
+    for (Index output = 0; output < axis_.output; ++output) {
       const Taps along = axis_.taps(output);
       for (Index lane = 0; lane < inner_; ++lane) {
         if (at(row, output, lane) == no_index<I>) continue;
         const auto tap = static_cast<std::uint32_t>(at(row, output, lane));
-        bool real = tap < rows_.tap_count && is_on(along, rows_.horizontal, tap);
+        bool real = is_on(along, rows_.horizontal, tap);
         for (int v = 0; v < rows_.vertical_count; ++v)
           real &= is_on(rows_.vertical[v].window.taps(cursor.vertical_position(v)), rows_.vertical[v], tap);
         if (!real) return false;
@@ -158,24 +172,16 @@ class IndexCheck {
   const Rows& rows_;
   const Axis& axis_;
   const Index inner_;
-  const bool packed_;
   const I* indices_;
-  const Range full_;  ///< outputs that may have the number of any tap of their rows
+  Index last_;  ///< the last tap, or the last cell of a plane
+  Range full_;  ///< outputs and rows that may have the number of any tap
   Range full_rows_[max_rank];
-  Index last_;
-  const Index* along_ = nullptr;  ///< taps by tap numbers
-  const I* run_ = nullptr;
-  Index length_ = 0;
-  I run_first_ = 0, run_last_ = 0;
+  const Index* along_ = nullptr;  ///< taps on the last axis by tap numbers
 };
 
 template <class I>
 bool check(const IndexJob& job) {
-  IndexCheck<I> is_fine(job);
-  RowCursor cursor(job.rows, job.first_row);
-  for (Index row = job.first_row; row < job.last_row; ++row, cursor.next())
-    if (!is_fine(cursor)) return false;
-  return is_fine.finish();
+  return IndexCheck<I>(job)(job.first_row, job.last_row);
 }
 
 // ---- cells by indices ----
@@ -260,7 +266,10 @@ void jvp_by(const IndexJob& job) {
 template <class From, class To>
 void copy_outputs(const From* from, Index step, Index lane_step, Index outputs, Index lanes, To* to) {
   if (step == lanes && (lanes == 1 || lane_step == 1)) {
-    for (Index i = 0; i < outputs * lanes; ++i) to[i] = static_cast<To>(from[i]);
+    if constexpr (std::is_same_v<From, To>)
+      std::copy_n(from, outputs * lanes, to);
+    else
+      for (Index i = 0; i < outputs * lanes; ++i) to[i] = static_cast<To>(from[i]);
     return;
   }
   for (Index output = 0; output < outputs; ++output)
@@ -268,45 +277,152 @@ void copy_outputs(const From* from, Index step, Index lane_step, Index outputs, 
       to[output * lanes + lane] = static_cast<To>(from[output * step + lane * lane_step]);
 }
 
-/// True if flat indices count the cells of a plane as they lie in memory, and outputs follow one another.
+/// True if flat indices count the pixels of a plane as they lie in memory, and outputs follow one another.
 inline bool is_plain_scatter(const Rows& rows) {
-  bool plain = rows.inner.extent == 1 && rows.horizontal.stride.tangent_in == 1 && rows.horizontal.stride.out == 1 &&
-               rows.horizontal.stride.tangent_out == 1;
+  bool plain = tangent_in_is_packed(rows) && tangent_out_is_packed(rows) && rows.out_is_packed();
   for (int v = 0; v < rows.vertical_count; ++v)
-    plain &= rows.vertical[v].stride.tangent_in == rows.vertical[v].cell_stride;
+    plain = plain && rows.vertical[v].stride.tangent_in == rows.vertical[v].cell_stride * rows.inner.extent;
   return plain;
+}
+
+/// Adds gradients up in one plane that lies in memory as it is counted. Cells are zeroed only as far as gradients have
+/// come, so that they are still in the cache when one is added.
+template <class T>
+class PlainScatter {
+ public:
+  PlainScatter(const Rows& rows, T* plane)
+      : lanes_(rows.inner.extent),
+        pixels_(input_rows_per_plane(rows) * rows.horizontal.window.input),
+        is_small_(pixels_ * lanes_ * static_cast<Index>(sizeof(T)) <= few_bytes),
+        plane_(plane) {}
+  ~PlainScatter() { zero_to(pixels_); }
+
+  /// Outputs that follow one another, by flat indices.
+  void add(const Index* indices, const T* gy, Index outputs) {
+    const Index some = std::max<Index>(1, few_outputs / lanes_);
+    for (Index begin = 0; begin < outputs; begin += some)
+      add_some(indices + begin * lanes_, gy + begin * lanes_, std::min(some, outputs - begin));
+  }
+
+  /// The outputs of a row without lanes, by tap numbers: `offsets` of taps, `first` and `step` of windows in the plane;
+  /// none reaches beyond the pixel `end`.
+  template <class Tap>
+  HWY_NOINLINE void add(const Tap* taps, const T* gy, Index outputs, const Index* offsets, Index first, Index step,
+                        Index end) {
+    zero_to(is_small_ ? pixels_ : end);
+    T* window = plane_ + first;
+    for (Index i = 0; i < outputs; ++i, window += step)
+      if (taps[i] != no_index<Tap>) window[offsets[taps[i]]] += gy[i];
+  }
+
+ private:
+  /// What is zeroed at once, and what is looked at together: no more than a first-level cache holds well.
+  static constexpr Index few_bytes = 8192, few_outputs = 512;
+
+  HWY_NOINLINE void add_some(const Index* indices, const T* gy, Index outputs) {
+    zero_for(indices, outputs * lanes_);
+    T* const plane = plane_;
+    if (lanes_ == 1) {
+      for (Index i = 0; i < outputs; ++i)
+        if (indices[i] >= 0) plane[indices[i]] += gy[i];
+      return;
+    }
+    const Index lanes = lanes_;
+    for (Index output = 0; output < outputs; ++output, indices += lanes, gy += lanes)
+      for (Index lane = 0; lane < lanes; ++lane)
+        if (indices[lane] >= 0) plane[indices[lane] * lanes + lane] += gy[lane];
+  }
+
+  void zero_for(const Index* indices, Index count) {
+    if (is_small_) return zero_to(pixels_);
+    if (zeroed_ == pixels_) return;
+    Index last = -1;
+    for (Index i = 0; i < count; ++i) last = std::max(last, indices[i]);
+    zero_to(last + 1);
+  }
+  void zero_to(Index end) {
+    if (end <= zeroed_) return;
+    std::fill(plane_ + zeroed_ * lanes_, plane_ + end * lanes_, T(0));
+    zeroed_ = end;
+  }
+
+  const Index lanes_, pixels_;
+  const bool is_small_;
+  T* const plane_;
+  Index zeroed_ = 0;
+};
+
+/// Scatters the planes of a job whose cells and outputs lie plainly.
+template <class T, class I>
+void scatter_plainly(const IndexJob& job) {
+  const Rows& rows = job.rows;
+  const Axis& axis = rows.horizontal.window;
+  const auto weight = [](const PooledAxis& pooled) { return pooled.cell_stride; };
+  Index* offsets = static_cast<Index*>(job.scratch);
+  if constexpr (std::is_unsigned_v<I>) TapOffsets(rows, offsets, weight);
+  const bool is_one_run =
+      std::is_signed_v<I> && rows_follow(rows, &Strides::out) && rows_follow(rows, &Strides::tangent_out);
+  const Index run = is_one_run ? rows.rows_per_plane : 1;
+  RowCursor cursor(rows, job.first_row);
+  for (Index plane = job.first_row; plane < job.last_row; plane += rows.rows_per_plane, cursor.next_loop()) {
+    PlainScatter<T> scatter(rows, static_cast<T*>(job.like_in) + cursor.offset().tangent_in);
+    RowCursor at = cursor;
+    for (Index row = 0; row < rows.rows_per_plane; row += run, at.next()) {
+      const I* indices = static_cast<const I*>(job.indices) + at.offset().out;
+      const T* gy = static_cast<const T*>(job.like_out) + at.offset().tangent_out;
+      if constexpr (std::is_signed_v<I>) {
+        scatter.add(indices, gy, run * axis.output);
+      } else {
+        Index end = axis.input;
+        for (int v = 0; v < rows.vertical_count; ++v) {
+          const Taps taps = rows.vertical[v].window.taps(at.vertical_position(v));
+          end += (taps.first + (taps.count - 1) * taps.step) * rows.vertical[v].cell_stride;
+        }
+        scatter.add(indices, gy, axis.output, offsets, window_start(rows, at, weight) + axis.start(0), axis.stride,
+                    end);
+      }
+    }
+  }
 }
 
 /// Adds gradients up in the planes themselves.
 template <class T, class I>
 void vjp_by_scatter(const IndexJob& job) {
-  if constexpr (std::is_signed_v<I>)
-    if (is_plain_scatter(job.rows)) {
-      const Index plane_rows = job.rows.rows_per_plane, outputs = job.rows.horizontal.window.output;
-      RowCursor cursor(job.rows, job.first_row);
-      for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
-        if ((row - job.first_row) % plane_rows == 0)
-          zero_planes(job.rows, row, row + plane_rows, static_cast<T*>(job.like_in));
-        const Strides at = cursor.offset();
-        const I* index = static_cast<const I*>(job.indices) + at.out;
-        const T* gy = static_cast<const T*>(job.like_out) + at.tangent_out;
-        T* plane = static_cast<T*>(job.like_in) + at.tangent_in;
-        for (Index i = 0; i < outputs; ++i)
-          if (index[i] >= 0) plane[index[i]] += gy[i];
-      }
-      return;
-    }
+  const Rows& rows = job.rows;
+  const bool knows_cells = std::is_signed_v<I> || (rows.inner.extent == 1 && rows.tap_count <= most_table_taps &&
+                                                   !rows.horizontal.window.adaptive);
+  if (knows_cells && is_plain_scatter(rows)) return scatter_plainly<T, I>(job);
   const NamedCells<I> named(job);
   T* gx = static_cast<T*>(job.like_in);
   const T* gy = static_cast<const T*>(job.like_out);
-  const Index plane = job.rows.rows_per_plane;
-  RowCursor cursor(job.rows, job.first_row);
+  RowCursor cursor(rows, job.first_row);
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
-    if ((row - job.first_row) % plane == 0) zero_planes(job.rows, row, row + plane, gx);
+    if ((row - job.first_row) % rows.rows_per_plane == 0) zero_planes(rows, row, row + rows.rows_per_plane, gx);
     named(cursor, [&](Index cell, Index output, bool names_one) {
       if (names_one) gx[cell] += gy[output];
     });
   }
+}
+
+/// Gradients of windows that share no cell. False if there are others, or wide tap numbers.
+template <class T, class I>
+bool vjp_of_separate(const IndexJob& job) {
+  if constexpr (sizeof(I) == 1 || std::is_signed_v<I>) {
+    const Rows& rows = job.rows;
+    if (!rows.out_is_packed() || !windows_are_separate(rows)) return false;
+    using Shares = NamedShares<T, I>;
+    SeparateWindows<T, Shares> windows(
+        rows, static_cast<T*>(job.like_in),
+        Shares(rows, static_cast<const T*>(job.like_out), static_cast<const I*>(job.indices)));
+    for (Index row = job.first_row; row < job.last_row; row += rows.rows_per_plane) {
+      const Index end = row + rows.rows_per_plane;
+      if (windows(row, end)) continue;
+      vjp_by_scatter<T, I>(
+          {rows, job.use, job.index_kind, job.indices, job.like_in, job.like_out, row, end, job.scratch});
+    }
+    return true;
+  }
+  return false;
 }
 
 /// Gradients of planes by tap numbers, cell by cell. False if another way is better.
@@ -320,15 +436,9 @@ bool vjp_by_matches(const IndexJob& job) {
   MatchedPlanes<T> planes(rows, static_cast<T*>(job.like_in), static_cast<char*>(job.scratch) + index_table_bytes(rows),
                           stream);
   if (!planes) return false;
-  const bool direct = sizeof(I) == 1 && planes.can_be_direct();
   const Strides along = rows.horizontal.stride, behind = rows.inner.stride;
   for (Index row = job.first_row; row < job.last_row; row += rows.rows_per_plane) {
     const Strides at = RowCursor(rows, row).offset();
-    if constexpr (sizeof(I) == 1)
-      if (direct) {
-        planes.make_direct(at.tangent_in, gy + at.tangent_out, taps + at.out);
-        continue;
-      }
     planes.make(at.tangent_in,
                 [&](const Index* positions, Index first, Index outputs, T* to_gy, std::uint8_t* to_taps) {
                   const T* from = gy + at.tangent_out + first * along.tangent_out;
@@ -347,6 +457,7 @@ bool vjp_by_matches(const IndexJob& job) {
 
 template <class T, class I>
 void vjp_by(const IndexJob& job) {
+  if (vjp_of_separate<T, I>(job)) return;
   if constexpr (std::is_unsigned_v<I>)
     if (vjp_by_matches<T, I>(job)) return;
   vjp_by_scatter<T, I>(job);

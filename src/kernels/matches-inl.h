@@ -1,8 +1,8 @@
 // Per-target code: the VJP of max and min from tap numbers, cell by cell. A cell gets the gradients of those outputs
 // that see it under the tap they name. No include guard of the usual kind: see rows-inl.h.
 //
-// Along a row, cells that are a stride apart are seen alike: by outputs at the same distances, under the same taps. So
-// whole vectors of cells are made at once, each written once, in order, zeros included.
+// Lanes of a cell are seen alike: by outputs at the same distances, under the same taps. So whole vectors of lanes are
+// made at once, each written once, in order, zeros included.
 #if defined(NDPOOL_MATCHES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_MATCHES_INL_H_
 #undef NDPOOL_MATCHES_INL_H_
@@ -67,9 +67,6 @@ struct SightClasses {
       }
     span = farthest - nearest;
   }
-
-  /// True if every output that a sight leads to exists.
-  bool stays_inside(const Axis& axis) const { return nearest >= 0 && steps + nearest + span <= axis.output; }
 };
 
 /// Sums of the gradients that match, in the type that T is summed in.
@@ -78,29 +75,24 @@ class Matches {
  public:
   using Sum = spec::Accumulator<T>;
 
-  /// If `may_read_on`, there is a vector of elements behind all that sights lead to.
-  Matches(const T* gy, const std::uint8_t* taps, bool may_read_on) : gy_(gy), taps_(taps), may_read_on_(may_read_on) {}
+  /// There is a vector of elements behind all that sights lead to.
+  Matches(const T* gy, const std::uint8_t* taps) : gy_(gy), taps_(taps) {}
+
+  /// Rows of cells that are seen alike: how many, and how far apart they and their outputs are.
+  struct Run {
+    Index count = 1, cells = 0, outputs = 0;
+  };
 
   /// cells[i] = what outputs i + sight.output give to it.
-  HWY_INLINE void make(const Sights& sights, T* cells, Index count) const {
+  HWY_INLINE void make(const Sights& sights, T* cells, Index length, const Run& run) const {
     switch (sights.count) {
-      case 1: return every<1>(sights, cells, count);
-      case 2: return every<2>(sights, cells, count);
-      case 4: return every<4>(sights, cells, count);
-      case 6: return every<6>(sights, cells, count);
-      case 9: return every<9>(sights, cells, count);
-      default: return every<0>(sights, cells, count);
+      case 1: return every<1>(sights, cells, length, run);
+      case 2: return every<2>(sights, cells, length, run);
+      case 4: return every<4>(sights, cells, length, run);
+      case 6: return every<6>(sights, cells, length, run);
+      case 9: return every<9>(sights, cells, length, run);
+      default: return every<0>(sights, cells, length, run);
     }
-  }
-
-  /// The same for cells that are alternately seen in two ways; `pairs` of them.
-  HWY_INLINE void make_pairs(const Sights& even, const Sights& odd, T* cells, Index pairs) const {
-    if (even.count == 1 && odd.count == 1) return alternate<1, 1>(even, odd, cells, pairs);
-    if (even.count == 1 && odd.count == 2) return alternate<1, 2>(even, odd, cells, pairs);
-    if (even.count == 2 && odd.count == 4) return alternate<2, 4>(even, odd, cells, pairs);
-    if (even.count == 2 && odd.count == 1) return alternate<2, 1>(even, odd, cells, pairs);
-    if (even.count == 4 && odd.count == 2) return alternate<4, 2>(even, odd, cells, pairs);
-    alternate<0, 0>(even, odd, cells, pairs);
   }
 
   HWY_INLINE T one(const Sights& sights, Index at) const {
@@ -120,54 +112,28 @@ class Matches {
 #endif
 
   template <int N>
-  HWY_NOINLINE void every(const Sights& sights, T* cells, Index count) const {
-    Index i = 0;
+  HWY_NOINLINE void every(const Sights& sights, T* cells, Index length, const Run run) const {
+    const T* gy = gy_;
+    const std::uint8_t* taps = taps_;
 #if HWY_TARGET != HWY_SCALAR
     if constexpr (has_vectors) {
-      if (count >= lanes) {
-        const auto wanted = watch<N>(sights);
-        for (; i + lanes <= count; i += lanes) hn::StoreU(wanted.at(gy_, taps_, i), D(), cells + i);
-        if (i < count) hn::StoreU(wanted.at(gy_, taps_, count - lanes), D(), cells + count - lanes);
-        return;
-      }
-      if (may_read_on_) {
-        T some[lanes];
-        hn::StoreU(watch<N>(sights).at(gy_, taps_, 0), D(), some);
-        std::copy(some, some + count, cells);
-        return;
-      }
-    }
-#endif
-    for (; i < count; ++i) cells[i] = one(sights, i);
-  }
-
-  template <int N, int M>
-  HWY_NOINLINE void alternate(const Sights& even, const Sights& odd, T* cells, Index pairs) const {
-    Index i = 0;
-#if HWY_TARGET != HWY_SCALAR
-    if constexpr (has_vectors) {
-      if (pairs >= lanes) {
-        const auto wanted_even = watch<N>(even);
-        const auto wanted_odd = watch<M>(odd);
-        while (i < pairs) {
-          i = std::min(i, pairs - lanes);  // the last vectors may repeat some cells
-          hn::StoreInterleaved2(wanted_even.at(gy_, taps_, i), wanted_odd.at(gy_, taps_, i), D(), cells + 2 * i);
-          i += lanes;
+      const auto wanted = watch<N>(sights);
+      for (Index row = 0; row < run.count; ++row, cells += run.cells, gy += run.outputs, taps += run.outputs) {
+        if (length < lanes) {
+          T some[lanes];
+          hn::StoreU(wanted.at(gy, taps, 0), D(), some);
+          std::copy(some, some + length, cells);
+          continue;
         }
-        return;
+        Index i = 0;
+        for (; i + lanes <= length; i += lanes) hn::StoreU(wanted.at(gy, taps, i), D(), cells + i);
+        if (i < length) hn::StoreU(wanted.at(gy, taps, length - lanes), D(), cells + length - lanes);
       }
-      if (may_read_on_) {
-        T some[2 * lanes];
-        hn::StoreInterleaved2(watch<N>(even).at(gy_, taps_, 0), watch<M>(odd).at(gy_, taps_, 0), D(), some);
-        std::copy(some, some + 2 * pairs, cells);
-        return;
-      }
+      return;
     }
 #endif
-    for (; i < pairs; ++i) {
-      cells[2 * i] = one(even, i);
-      cells[2 * i + 1] = one(odd, i);
-    }
+    for (Index row = 0; row < run.count; ++row, cells += run.cells, gy += run.outputs, taps += run.outputs)
+      for (Index i = 0; i < length; ++i) cells[i] = Matches(gy, taps).one(sights, i);
   }
 
 #if HWY_TARGET != HWY_SCALAR
@@ -237,13 +203,12 @@ class Matches {
 
   const T* gy_;
   const std::uint8_t* taps_;
-  const bool may_read_on_;
 };
 
 /// Makes whole planes of gx.
 ///
-/// Unless sights never lead outside the outputs, gradients and taps are first copied, a band of rows at a time, with
-/// taps that match nothing all around. So all cells of a class are alike.
+/// Gradients and taps are first copied, a band of rows at a time, with taps that match nothing all around. So all cells
+/// of a class are alike.
 template <class T>
 class MatchedPlanes {
  public:
@@ -251,8 +216,8 @@ class MatchedPlanes {
   static bool may_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
     if (rows.tap_count > 0xFF || match_row_bytes(rows) == 0 || !SightClasses::fit(axis)) return false;
-    // Vectors are made of lanes behind the axis, or of cells along it.
-    if (axis.stride > 1 && rows.inner.extent < 4 && !(axis.stride == 2 && rows.inner.extent == 1)) return false;
+    // Vectors are made of lanes behind the axis, or of all lanes along it.
+    if (rows.inner.extent == 1 || (rows.inner.extent < 4 && axis.stride > 1)) return false;
     Index sights = SightClasses::largest(axis);
     for (int v = 0; v < rows.vertical_count; ++v) {
       if (!SightClasses::fit(rows.vertical[v].window)) return false;
@@ -276,36 +241,9 @@ class MatchedPlanes {
         packed_(tangent_in_is_packed(rows)),
         stream_(stream) {}
 
-  /// True if `make_direct` may be used: no sight leads outside, and gradients and taps lie alike.
-  bool can_be_direct() const {
-    bool direct = rows_.out_is_packed() && tangent_out_is_packed(rows_) && layout_.along.stays_inside(axis_);
-    for (int v = 0; v < rows_.vertical_count; ++v)
-      direct &= layout_.across[v].stays_inside(rows_.vertical[v].window) &&
-                rows_.vertical[v].stride.out == rows_.vertical[v].stride.tangent_out;
-    return direct;
-  }
-
-  /// The plane at an offset in gx, from the first gradient and tap of it.
-  void make_direct(Index plane, const T* gy, const std::uint8_t* taps) {
-    Index pitch[max_rank + 1], nearest = layout_.along.nearest * inner_;
-    for (int v = 0; v < rows_.vertical_count; ++v) {
-      pitch[v] = rows_.vertical[v].stride.out;
-      nearest += layout_.across[v].nearest * pitch[v];
-    }
-    pitch_ = pitch;
-    gy_plane_ = gy + nearest;
-    taps_plane_ = taps + nearest;
-    may_read_on_ = false;
-    make_steps(plane, 0, rows_.vertical_count > 0 ? layout_.across[0].steps : 1);
-  }
-
-  /// The same from rows that `load(vertical positions, gradients, taps)` copies or finds.
+  /// The plane at an offset in gx, from rows that `load(vertical positions, gradients, taps)` copies or finds.
   template <class Load>
   void make(Index plane, const Load& load) {
-    pitch_ = layout_.pitch;
-    gy_plane_ = band_gy_;
-    taps_plane_ = band_taps_;
-    may_read_on_ = true;
     const Index steps = rows_.vertical_count > 0 ? layout_.across[0].steps : 1;
     for (Index begin = 0; begin < steps; begin += layout_.band_steps) {
       const Index end = std::min(begin + layout_.band_steps, steps);
@@ -367,7 +305,7 @@ class MatchedPlanes {
     if (rows_.vertical_count > 0) return rows_below(0, none, begin, end, 0, plane);
     Sights lists[SightClasses::most];
     combine_with_row(none, lists);
-    row(lists, 0, plane);
+    make_rows(lists, 0, plane, {});
   }
 
   /// Walks over the input rows under some steps of an axis, with the output rows that see each of them.
@@ -377,20 +315,21 @@ class MatchedPlanes {
     const bool is_last = axis + 1 == rows_.vertical_count;
     Sights here[SightClasses::most];
     for (Index c = 0; c < vertical.window.stride && (axis > 0 || !knows_lists_); ++c) {
-      here[c] = product(above, across.of[c], pitch_[axis], across.nearest, vertical.tap_stride);
+      here[c] = product(above, across.of[c], layout_.pitch[axis], across.nearest, vertical.tap_stride);
       if (is_last) combine_with_row(here[c], lists_[c]);
     }
     knows_lists_ = axis == 0 && is_last;  // all planes have the same
-    for (Index step = begin; step < end; ++step)
-      for (Index c = 0; c < vertical.window.stride; ++c) {
-        const Index cell = step * vertical.window.stride + c;
-        if (cell >= vertical.window.input) return;
-        const Index to = offset + cell * vertical.stride.tangent_in, from = base + (step - begin) * pitch_[axis];
-        if (is_last)
-          row(lists_[c], from, to);
-        else
-          rows_below(axis + 1, here[c], 0, layout_.across[axis + 1].steps, from, to);
-      }
+    const Index stride = vertical.window.stride, last = std::min(end * stride, vertical.window.input);
+    for (Index c = 0; c < stride && is_last; ++c) {
+      const Index first = begin * stride + c;
+      if (first < last)
+        make_rows(lists_[c], base, offset + first * vertical.stride.tangent_in,
+                  {(last - first - 1) / stride + 1, stride * vertical.stride.tangent_in, layout_.pitch[axis]});
+    }
+    if (is_last) return;
+    for (Index cell = begin * stride; cell < last; ++cell)
+      rows_below(axis + 1, here[cell % stride], 0, layout_.across[axis + 1].steps,
+                 base + (cell / stride - begin) * layout_.pitch[axis], offset + cell * vertical.stride.tangent_in);
   }
 
   void combine_with_row(const Sights& output_rows, Sights* lists) const {
@@ -408,34 +347,36 @@ class MatchedPlanes {
     return all;
   }
 
-  /// One input row; `lists` has the sights of its classes.
-  void row(const Sights* lists, Index base, Index offset) {
+  using Run = typename Matches<T>::Run;
+
+  /// Input rows that are seen alike; `lists` has the sights of the classes along them.
+  void make_rows(const Sights* lists, Index base, Index offset, const Run& run) {
     T* to = gx_ + offset;
-    const bool streams = stream_ && packed_ && reinterpret_cast<std::uintptr_t>(to) % 32 == 0;
-    T* cells = packed_ && !streams ? to : row_;
+    const auto lies_fine = [&](Index by) { return reinterpret_cast<std::uintptr_t>(to + by) % 32 == 0; };
+    const bool streams = stream_ && packed_ && lies_fine(0) && lies_fine(run.cells);
+    if (packed_ && !streams) return make_cells(lists, base, to, run);
     const Index length = axis_.input * inner_;
-    const Matches<T> matches(gy_plane_ + base, taps_plane_ + base, may_read_on_);
-    if (axis_.stride == 1) {
-      matches.make(lists[0], cells, length);
-    } else if (axis_.stride == 2 && inner_ == 1) {
-      matches.make_pairs(lists[0], lists[1], cells, length / 2);
-      if (length % 2 != 0) cells[length - 1] = matches.one(lists[0], length / 2);
-    } else {
-      Index pixel = 0;
-      for (Index step = 0; step < layout_.along.steps; ++step)
-        for (Index c = 0; c < axis_.stride && pixel < axis_.input; ++c, ++pixel) {
-          const Matches<T> here(gy_plane_ + base + step * inner_, taps_plane_ + base + step * inner_, may_read_on_);
-          here.make(lists[c], cells + pixel * inner_, inner_);
-        }
-    }
-    if (streams) {
-      copy_streaming(cells, to, length);
-    } else if (!packed_) {
+    for (Index row = 0; row < run.count; ++row, to += run.cells) {
+      make_cells(lists, base + row * run.outputs, row_, {});
+      if (streams) {
+        copy_streaming(row_, to, length);
+        continue;
+      }
       for (Index pixel = 0; pixel < axis_.input; ++pixel)
         for (Index lane = 0; lane < inner_; ++lane)
           to[pixel * rows_.horizontal.stride.tangent_in + lane * rows_.inner.stride.tangent_in] =
-              cells[pixel * inner_ + lane];
+              row_[pixel * inner_ + lane];
     }
+  }
+
+  void make_cells(const Sights* lists, Index base, T* cells, const Run& run) const {
+    const Index length = axis_.input * inner_;
+    const auto matches = [&](Index by) { return Matches<T>(band_gy_ + base + by, band_taps_ + base + by); };
+    if (axis_.stride == 1) return matches(0).make(lists[0], cells, length, run);
+    for (Index row = 0; row < run.count; ++row)
+      for (Index pixel = 0; pixel < axis_.input; ++pixel)
+        matches(row * run.outputs + pixel / axis_.stride * inner_)
+            .make(lists[pixel % axis_.stride], cells + row * run.cells + pixel * inner_, inner_, {});
   }
 
   const Rows& rows_;
@@ -447,10 +388,6 @@ class MatchedPlanes {
   T* band_gy_;
   std::uint8_t* band_taps_;
   const bool packed_, stream_;
-  const Index* pitch_ = nullptr;
-  const T* gy_plane_ = nullptr;
-  const std::uint8_t* taps_plane_ = nullptr;
-  bool may_read_on_ = false;
   bool knows_lists_ = false;
   Sights lists_[SightClasses::most][SightClasses::most];  ///< by classes of the last vertical axis and along the row
 };

@@ -7,6 +7,7 @@
 #include "kernels/divisors.hpp"
 #include "kernels/planes-inl.h"
 #include "kernels/reduction-inl.h"
+#include "kernels/separate-inl.h"
 
 #include <ndpool/spec/scalar.hpp>
 
@@ -283,9 +284,24 @@ class RowGather {
   Progression seen_[max_rank];
 };
 
-/// The rows of the job are input rows.
+/// What every window is divided by: separate ones have all their taps on the input.
+template <class T>
+T divisor_of_all(const TangentJob& job) {
+  const AverageOptions& average = job.choice.average;
+  if (!job.choice.averages) return T(1);
+  return static_cast<T>(average.divisor == AverageOptions::no_divisor ? job.rows.tap_count : average.divisor);
+}
+
+/// The rows of the job are input rows, or output rows where windows are separate.
 template <class T>
 void spread(const TangentJob& job) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (windows_are_separate(job.rows)) {
+      const EqualShares<T> shares(job.rows, static_cast<const T*>(job.tangent_out), divisor_of_all<T>(job));
+      SeparateWindows<T, EqualShares<T>>(job.rows, static_cast<T*>(job.tangent_in), shares)(job.first_row,
+                                                                                            job.last_row);
+      return;
+    }
   RowGather<T> gather(job);
   const Index rows_per_plane = input_rows_per_plane(job.rows);
   Index row = job.first_row;
