@@ -57,7 +57,7 @@ void forward_rows(const Job& job) {
     else
       output.write(values, step, begin, end);
   };
-  if (is_tall(job.rows)) {
+  if (is_tall(job.rows) && !fused.is_wide()) {
     const int last = job.rows.vertical_count - 1;
     for (Index row = job.first_row; row < job.last_row;) {
       const Index left = job.rows.vertical[last].window.output - cursor.vertical_position(last);

@@ -11,6 +11,7 @@
 #include "kernels/divisors.hpp"
 #include "kernels/fused_lanes-inl.h"
 #include "kernels/fused_rows-inl.h"
+#include "kernels/fused_wide-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -20,6 +21,7 @@ namespace HWY_NAMESPACE {
 struct NoFused {
   NoFused(const Job&, const void*) {}
   Index operator()(const RowCursor&, Index) const { return 0; }
+  bool is_wide() const { return false; }
 };
 
 #if HWY_TARGET != HWY_SCALAR
@@ -47,17 +49,20 @@ class Fused {
     // Bands write columns of half lines, which is no way past the cache.
     const bool passes_cache = stream_ && axis_.output % FusedBand<C>::lanes == 0;
     bands_ = !passes_cache && FusedBand<C>::can_make(job.rows) && (!divides_ || one_ != 0 || is_real<T>);
+    wide_ = !rows_ && !lanes_ && !bands_ && FusedWide<C>::can_make(job.rows);
   }
   ~Fused() {
     if (stream_) hwy::FlushStream();
   }
 
+  bool is_wide() const { return wide_; }
+
   /// Makes rows from the cursor's on, up to `most`. Answers how many; 0 if this one needs the careful path.
   Index operator()(const RowCursor& cursor, Index most) {
-    if (!rows_ && !lanes_ && !bands_) return 0;
+    if (!rows_ && !lanes_ && !bands_ && !wide_) return 0;
     if (alone_ > 0) {
       --alone_;
-      return (rows_ || lanes_) && make_run(cursor, 1) ? 1 : 0;
+      return (rows_ || lanes_ || wide_) && make_run(cursor, 1) ? 1 : 0;
     }
     const Index count = bands_ ? band_rows(cursor, most) : run_rows(cursor, most);
     if (bands_ ? make_band(cursor, count) : make_run(cursor, count)) return count;
@@ -85,20 +90,30 @@ class Fused {
     if (position < full.begin || position >= full.end) return 1;
     return std::min({most, full.end - position, most_rows});
   }
+  RowRun run_of(Index count) const {
+    if (count == 1) return {};
+    const PooledAxis& last = job_.rows.vertical[job_.rows.vertical_count - 1];
+    return {count, last.window.stride * last.stride.in, last.stride.out};
+  }
   bool make_run(const RowCursor& cursor, Index count) {
+    if (wide_) return make_wide(cursor, count);
     Columns<C> columns;
     const Rows& rows = job_.rows;
     if (!gather_rows<C>(rows, cursor, static_cast<const E*>(job_.in) + cursor.offset().in, columns)) return false;
     E* out = static_cast<E*>(job_.out) + cursor.offset().out;
-    RowRun run{.count = count};
-    if (count > 1) {
-      const PooledAxis& last = rows.vertical[rows.vertical_count - 1];
-      run = {count, last.window.stride * last.stride.in, last.stride.out};
-    }
+    const RowRun run = run_of(count);
     T by_row = T(1);
     const Dividing<C> finish = dividing(cursor, 1, &by_row);
     if (rows_) return FusedRow<C>::make(axis_, columns, run, out, stream_, finish);
     return FusedLanes<C>::make(rows, columns, run, out, stream_, finish);
+  }
+
+  bool make_wide(const RowCursor& cursor, Index count) const {
+    T by_row = T(1);
+    if constexpr (C::is_common)
+      return FusedWide<C>::make(job_.rows, cursor, run_of(count), static_cast<const E*>(job_.in) + cursor.offset().in,
+                                static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, 1, &by_row));
+    return false;
   }
 
   /// Rows of the cursor's plane, up to `most`, that make a band.
@@ -133,9 +148,10 @@ class Fused {
   const Axis& axis_;
   const bool divides_;
   const T* divisor_row_;
-  Index one_ = 0;                                      ///< the divisor of all outputs, if they have the same
-  bool one_along_ = false;                             ///< the outputs of each row have the same
-  bool rows_ = false, lanes_ = false, bands_ = false;  ///< how rows are made; none if they are not
+  Index one_ = 0;           ///< the divisor of all outputs, if they have the same
+  bool one_along_ = false;  ///< the outputs of each row have the same
+  /// How rows are made; none if they are not.
+  bool rows_ = false, lanes_ = false, bands_ = false, wide_ = false;
   bool stream_ = false;
   Index alone_ = 0;  ///< rows that are to be made one by one
 };

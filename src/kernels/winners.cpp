@@ -3,6 +3,7 @@
 #define HWY_TARGET_INCLUDE "kernels/winners.cpp"
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
+#include "kernels/fused_winners-inl.h"
 #include "kernels/matches-inl.h"
 #include "kernels/winners-inl.h"
 
@@ -109,9 +110,20 @@ void winners_of(const TangentJob& job) {
   const TapOffsets offsets(rows, reinterpret_cast<Index*>(static_cast<char*>(job.scratch) + winner_rows_bytes(rows)),
                            stride);
   if (job.use == WinnerUse::vjp) zero_planes(rows, job.first_row, job.last_row, static_cast<T*>(job.tangent_in));
+#if HWY_TARGET != HWY_SCALAR
+  constexpr bool has_long_vectors = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) > 16;
+  std::conditional_t<has_long_vectors && std::is_same_v<T, float>, FusedWinners<kind>, NoFusedWinners> fused(job);
+#else
+  NoFusedWinners fused(job);
+#endif
   RowCursor cursor(rows, job.first_row);
   const Strides along = rows.horizontal.stride, behind = rows.inner.stride;
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
+    if (const Index made = fused(cursor, job.last_row - row); made > 0) {
+      for (Index i = 1; i < made; ++i) cursor.next();
+      row += made - 1;
+      continue;
+    }
     const Strides at = cursor.offset();
     const Index start = window_start(rows, cursor, stride);
     winners(cursor, [&](Index begin, Index end, const T* values, const auto* taps) {
