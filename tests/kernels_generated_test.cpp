@@ -113,6 +113,43 @@ TYPED_TEST(GeneratedProblems, OnceFoundStayFixed) {
     if (!std::integral<TypeParam> || !is_transcendental(line)) check_on_all_targets<TypeParam>(line);
 }
 
+/// Windows and widths at which rows change from one way of being made in registers to another.
+std::vector<std::string> problems_of_rows_in_registers() {
+  std::vector<std::string> lines;
+  const auto add = [&lines](const char* name, const std::string& shape, const std::string& axes, Index kernel,
+                            Index stride, Index padding) {
+    const auto twice = [](Index n) { return std::to_string(n) + "," + std::to_string(n); };
+    lines.push_back(std::string(name) + " shape=" + shape + " axes=" + axes + " kernel=" + twice(kernel) +
+                    " stride=" + twice(stride) + " padding=" + twice(padding));
+  };
+  for (const char* name : {"max", "min", "avg", "sum"}) {
+    for (Index kernel = 1; kernel <= 17; ++kernel)
+      for (const Index width : {8, 16, 21})
+        for (const Index padding : {Index{0}, kernel / 2})
+          if (width + 2 * padding >= kernel)
+            add(name, std::to_string(kernel + 2) + "," + std::to_string(width), "0,1", kernel, 1, padding);
+    for (Index kernel = 2; kernel <= 4; ++kernel)
+      for (Index stride = 1; stride <= kernel; ++stride)
+        for (Index padding = 0; padding <= kernel / 2; ++padding) {
+          for (Index width = 7; width <= 36; width += 5)
+            add(name, "7," + std::to_string(width), "0,1", kernel, stride, padding);
+          for (const Index lanes : {3, 7, 8, 17})
+            add(name, "6,7," + std::to_string(lanes), "0,1", kernel, stride, padding);
+        }
+    for (const Index width : {1024, 1027}) add(name, "5," + std::to_string(width), "0,1", 5, 1, 2);
+  }
+  return lines;
+}
+
+TEST(RowsInRegisters, OfEveryWindowAndWidthEqualTheSpec) {
+  print_current_on_a_crash();
+  const std::vector<std::string> lines = problems_of_rows_in_registers();
+  for (const std::string& line : lines) {
+    check_on_all_targets<float>(line);
+    if (HasFailure()) return;
+  }
+}
+
 TYPED_TEST(GeneratedProblems, EqualTheSpec) {
   print_current_on_a_crash();
   if (const char* line = std::getenv("NDPOOL_PROBLEM"); line != nullptr) return check_on_all_targets<TypeParam>(line);
