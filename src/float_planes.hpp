@@ -29,6 +29,27 @@ inline std::size_t index_size(IndexKind kind) {
   return kind == IndexKind::u8 ? 1 : kind == IndexKind::u16 ? 2 : kind == IndexKind::u32 ? 4 : 8;
 }
 
+/// Makes the strides of one array those of a packed plane.
+inline void pack_plane(Rows& rows, Index Strides::*array, bool has_input_shape) {
+  const auto extent = [has_input_shape](const Axis& axis) { return has_input_shape ? axis.input : axis.output; };
+  Index step = rows.inner.extent;
+  rows.inner.stride.*array = 1;
+  rows.horizontal.stride.*array = step;
+  step *= extent(rows.horizontal.window);
+  for (int v = rows.vertical_count - 1; v >= 0; --v) {
+    rows.vertical[v].stride.*array = step;
+    step *= extent(rows.vertical[v].window);
+  }
+}
+
+/// The rows of one plane.
+inline Rows one_plane_of(const Rows& rows) {
+  Rows plane = rows;
+  plane.loop_count = 0;
+  plane.row_count = rows.rows_per_plane;
+  return plane;
+}
+
 /// Runs a map on planes of short floats that are made floats, and its results short again: they are rounded once.
 class FloatPlanes {
  public:
@@ -40,9 +61,10 @@ class FloatPlanes {
   }
 
   FloatPlanes(const Rows& rows, ScalarKind kind, const Arrays& arrays, const Roles& roles)
-      : rows_(rows), wide_rows_(rows), kernel_(kernels().widen->of[static_cast<int>(kind)]), roles_(roles) {
-    wide_rows_.loop_count = 0;
-    wide_rows_.row_count = rows.rows_per_plane;
+      : rows_(rows),
+        wide_rows_(one_plane_of(rows)),
+        kernel_(kernels().widen->of[static_cast<int>(kind)]),
+        roles_(roles) {
     add(&Strides::in, true, roles.in, const_cast<void*>(arrays.in));
     add(&Strides::out, false, roles.out, arrays.out);
     add(&Strides::tangent_in, true, roles.tangent_in, arrays.tangent_in);
@@ -83,16 +105,7 @@ class FloatPlanes {
   void add(Index Strides::*array, bool has_input_shape, Role role, void* data) {
     planes_[count_++] = {array, has_input_shape, role, data,
                          has_input_shape ? plane_cells(rows_) : plane_outputs(rows_)};
-    if (role != Role::read && role != Role::written) return;
-    Index step = wide_rows_.inner.extent;
-    wide_rows_.inner.stride.*array = 1;
-    wide_rows_.horizontal.stride.*array = step;
-    const auto extent = [has_input_shape](const Axis& axis) { return has_input_shape ? axis.input : axis.output; };
-    step *= extent(wide_rows_.horizontal.window);
-    for (int v = wide_rows_.vertical_count - 1; v >= 0; --v) {
-      wide_rows_.vertical[v].stride.*array = step;
-      step *= extent(wide_rows_.vertical[v].window);
-    }
+    if (role == Role::read || role == Role::written) pack_plane(wide_rows_, array, has_input_shape);
   }
 
   void convert(const Plane& plane, const Strides& offset, float* wide, bool back) const {

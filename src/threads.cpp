@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
@@ -23,7 +24,7 @@ namespace {
 
 class ThreadPool final : public Executor {
  public:
-  explicit ThreadPool(int threads) {
+  explicit ThreadPool(int threads) : may_spin_(threads <= static_cast<int>(std::thread::hardware_concurrency())) {
     workers_.reserve(static_cast<std::size_t>(threads - 1));
     try {
       for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
@@ -49,17 +50,25 @@ class ThreadPool final : public Executor {
       for (Index i = 0; i < count; ++i) work(context, i);
       return;
     }
+    bool some_sleep = false;
     {
       const std::lock_guard lock(mutex_);
       work_ = work;
       context_ = context;
       count_ = count;
       next_ = 0;
-      helpers_ = static_cast<int>(workers_.size());
+      is_open_ = true;
+      some_sleep = sleepers_ > 0;
       ++generation_;
     }
-    wake_.notify_all();
+    if (some_sleep) wake_.notify_all();
     take_pieces(work, context, count);
+    {
+      // Threads that have not come by now are not waited for.
+      const std::lock_guard lock(mutex_);
+      is_open_ = false;
+    }
+    if (wait_a_moment([this] { return helpers_ == 0; })) return;
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return helpers_ == 0; });
   }
@@ -68,10 +77,16 @@ class ThreadPool final : public Executor {
   void serve() {
     std::uint64_t seen = 0;
     for (;;) {
+      // Calls often follow one another closely, and waking a thread takes longer than many of them.
+      wait_a_moment([&] { return generation_ != seen; });
       std::unique_lock lock(mutex_);
+      ++sleepers_;
       wake_.wait(lock, [&] { return ends_ || generation_ != seen; });
+      --sleepers_;
       if (ends_) return;
       seen = generation_;
+      if (!is_open_) continue;
+      ++helpers_;
       const auto work = work_;
       void* const context = context_;
       const Index count = count_;
@@ -86,13 +101,37 @@ class ThreadPool final : public Executor {
     for (Index i = next_.fetch_add(1); i < count; i = next_.fetch_add(1)) work(context, i);
   }
 
+  /// Looks again and again for some microseconds, unless there are more threads than cores. True if `is_so` came true.
+  template <class IsSo>
+  bool wait_a_moment(const IsSo& is_so) const {
+    if (is_so()) return true;
+    if (!may_spin_) return false;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+    while (std::chrono::steady_clock::now() < end)
+      for (int i = 0; i < 16; ++i) {
+        if (is_so()) return true;
+        rest();
+      }
+    return false;
+  }
+  static void rest() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#else
+    std::this_thread::yield();
+#endif
+  }
+
+  const bool may_spin_;
   std::vector<std::thread> workers_;
   std::mutex busy_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   bool ends_ = false;
-  std::uint64_t generation_ = 0;
-  int helpers_ = 0;  ///< workers that have not finished the current work
+  bool is_open_ = false;  ///< threads may still come to the current work
+  int sleepers_ = 0;
+  std::atomic<std::uint64_t> generation_ = 0;
+  std::atomic<int> helpers_ = 0;  ///< threads at work, besides the caller
   void (*work_)(void*, Index) = nullptr;
   void* context_ = nullptr;
   Index count_ = 0;

@@ -304,15 +304,23 @@ class PlainScatter {
       add_some(indices + begin * lanes_, gy + begin * lanes_, std::min(some, outputs - begin));
   }
 
-  /// The outputs of a row without lanes, by tap numbers: `offsets` of taps, `first` and `step` of windows in the plane;
-  /// none reaches beyond the pixel `end`.
+  /// Rows of outputs without lanes, by tap numbers: how many, where their windows begin, and how far apart they are.
+  struct TapRows {
+    Index count, outputs;
+    Index taps_step = 0, gy_step = 0;
+    Index first, step, row_step = 0;  ///< of windows, in cells of the plane
+    Index end;                        ///< the first row reaches no cell from here on
+    Index last_end;                   ///< nor does any
+  };
   template <class Tap>
-  HWY_NOINLINE void add(const Tap* taps, const T* gy, Index outputs, const Index* offsets, Index first, Index step,
-                        Index end) {
-    zero_to(is_small_ ? pixels_ : end);
-    T* window = plane_ + first;
-    for (Index i = 0; i < outputs; ++i, window += step)
-      if (taps[i] != no_index<Tap>) window[offsets[taps[i]]] += gy[i];
+  HWY_NOINLINE void add(const Tap* taps, const T* gy, const TapRows& rows, const Index* offsets) {
+    const Index outputs = rows.outputs, step = rows.step;
+    for (Index row = 0; row < rows.count; ++row, taps += rows.taps_step, gy += rows.gy_step) {
+      zero_to(is_small_ ? pixels_ : std::min(rows.end + row * rows.row_step, rows.last_end));
+      T* window = plane_ + rows.first + row * rows.row_step;
+      for (Index i = 0; i < outputs; ++i, window += step)
+        if (taps[i] != no_index<Tap>) window[offsets[taps[i]]] += gy[i];
+    }
   }
 
  private:
@@ -354,44 +362,74 @@ class PlainScatter {
 
 /// Scatters the planes of a job whose cells and outputs lie plainly.
 template <class T, class I>
-void scatter_plainly(const IndexJob& job) {
-  const Rows& rows = job.rows;
-  const Axis& axis = rows.horizontal.window;
-  const auto weight = [](const PooledAxis& pooled) { return pooled.cell_stride; };
-  Index* offsets = static_cast<Index*>(job.scratch);
-  if constexpr (std::is_unsigned_v<I>) TapOffsets(rows, offsets, weight);
-  const bool is_one_run =
-      std::is_signed_v<I> && rows_follow(rows, &Strides::out) && rows_follow(rows, &Strides::tangent_out);
-  const Index run = is_one_run ? rows.rows_per_plane : 1;
-  RowCursor cursor(rows, job.first_row);
-  for (Index plane = job.first_row; plane < job.last_row; plane += rows.rows_per_plane, cursor.next_loop()) {
-    PlainScatter<T> scatter(rows, static_cast<T*>(job.like_in) + cursor.offset().tangent_in);
-    RowCursor at = cursor;
-    for (Index row = 0; row < rows.rows_per_plane; row += run, at.next()) {
-      const I* indices = static_cast<const I*>(job.indices) + at.offset().out;
-      const T* gy = static_cast<const T*>(job.like_out) + at.offset().tangent_out;
-      if constexpr (std::is_signed_v<I>) {
-        scatter.add(indices, gy, run * axis.output);
-      } else {
-        Index end = axis.input;
-        for (int v = 0; v < rows.vertical_count; ++v) {
-          const Taps taps = rows.vertical[v].window.taps(at.vertical_position(v));
-          end += (taps.first + (taps.count - 1) * taps.step) * rows.vertical[v].cell_stride;
-        }
-        scatter.add(indices, gy, axis.output, offsets, window_start(rows, at, weight) + axis.start(0), axis.stride,
-                    end);
-      }
+class PlainPlanes {
+ public:
+  explicit PlainPlanes(const IndexJob& job)
+      : job_(job), rows_(job.rows), axis_(rows_.horizontal.window), offsets_(static_cast<Index*>(job.scratch)) {
+    if constexpr (std::is_unsigned_v<I>)
+      TapOffsets(rows_, offsets_, weight);
+    else if (rows_follow(rows_, &Strides::out) && rows_follow(rows_, &Strides::tangent_out))
+      together_ = rows_.rows_per_plane;
+    if (std::is_unsigned_v<I> && rows_.vertical_count > 0)
+      together_ = rows_.vertical[rows_.vertical_count - 1].window.output;
+  }
+
+  void operator()(Index first_row, Index last_row) const {
+    RowCursor plane(rows_, first_row);
+    for (Index row = first_row; row < last_row; row += rows_.rows_per_plane, plane.next_loop()) {
+      PlainScatter<T> scatter(rows_, static_cast<T*>(job_.like_in) + plane.offset().tangent_in);
+      for (Index in_plane = 0; in_plane < rows_.rows_per_plane; in_plane += together_)
+        add_rows(RowCursor(rows_, row + in_plane), scatter);
     }
   }
-}
+
+ private:
+  static Index weight(const PooledAxis& axis) { return axis.cell_stride; }
+
+  void add_rows(const RowCursor& cursor, PlainScatter<T>& scatter) const {
+    const I* indices = static_cast<const I*>(job_.indices) + cursor.offset().out;
+    const T* gy = static_cast<const T*>(job_.like_out) + cursor.offset().tangent_out;
+    if constexpr (std::is_signed_v<I>) {
+      scatter.add(indices, gy, together_ * axis_.output);
+    } else {
+      typename PlainScatter<T>::TapRows some{.count = together_,
+                                             .outputs = axis_.output,
+                                             .first = window_start(rows_, cursor, weight) + axis_.start(0),
+                                             .step = axis_.stride,
+                                             .end = axis_.input,
+                                             .last_end = axis_.input};
+      for (int v = 0; v < rows_.vertical_count; ++v) {
+        const PooledAxis& vertical = rows_.vertical[v];
+        const Axis& window = vertical.window;
+        const Index last = window.start(cursor.vertical_position(v)) + (window.kernel - 1) * window.dilation;
+        const bool is_last_axis = v + 1 == rows_.vertical_count;
+        some.end += (is_last_axis ? last : std::min(last, window.input - 1)) * vertical.cell_stride;
+        some.last_end += (is_last_axis ? window.input - 1 : std::min(last, window.input - 1)) * vertical.cell_stride;
+        if (!is_last_axis) continue;
+        some.taps_step = vertical.stride.out;
+        some.gy_step = vertical.stride.tangent_out;
+        some.row_step = window.stride * vertical.cell_stride;
+      }
+      scatter.add(indices, gy, some, offsets_);
+    }
+  }
+
+  const IndexJob& job_;
+  const Rows& rows_;
+  const Axis& axis_;
+  Index* offsets_;
+  Index together_ = 1;  ///< rows that are added together
+};
 
 /// Adds gradients up in the planes themselves.
 template <class T, class I>
 void vjp_by_scatter(const IndexJob& job) {
   const Rows& rows = job.rows;
-  const bool knows_cells = std::is_signed_v<I> || (rows.inner.extent == 1 && rows.tap_count <= most_table_taps &&
-                                                   !rows.horizontal.window.adaptive);
-  if (knows_cells && is_plain_scatter(rows)) return scatter_plainly<T, I>(job);
+  bool knows_cells = std::is_signed_v<I> ||
+                     (rows.inner.extent == 1 && rows.tap_count <= most_table_taps && !rows.horizontal.window.adaptive);
+  for (int v = 0; v < rows.vertical_count; ++v)
+    knows_cells = knows_cells && (std::is_signed_v<I> || !rows.vertical[v].window.adaptive);
+  if (knows_cells && is_plain_scatter(rows)) return PlainPlanes<T, I>(job)(job.first_row, job.last_row);
   const NamedCells<I> named(job);
   T* gx = static_cast<T*>(job.like_in);
   const T* gy = static_cast<const T*>(job.like_out);
