@@ -215,6 +215,26 @@ Rows Rows::with_whole_axes_merged() const {
   return merged;
 }
 
+Rows Rows::with_planes_merged() const {
+  Rows merged = *this;
+  if (vertical_count == 0) return merged;
+  PooledAxis& first = merged.vertical[0];
+  Axis& window = first.window;
+  const bool ends_with_plane = !window.adaptive && window.lo == 0 && window.output * window.stride == window.input &&
+                               (window.kernel - 1) * window.dilation < window.stride;
+  while (ends_with_plane && merged.loop_count > 0) {
+    const LoopAxis& planes = merged.loops[merged.loop_count - 1];
+    if (planes.stride.in != window.input * first.stride.in || planes.stride.out != window.output * first.stride.out)
+      break;
+    window.input *= planes.extent;
+    window.output *= planes.extent;
+    window.hi = 0;
+    merged.rows_per_plane *= planes.extent;
+    --merged.loop_count;
+  }
+  return merged;
+}
+
 RowCursor::RowCursor(const Rows& rows, Index row) : rows_(rows) {
   for (int v = rows.vertical_count - 1; v >= 0; --v) {
     const PooledAxis& axis = rows.vertical[v];

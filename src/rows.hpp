@@ -94,6 +94,10 @@ struct Rows {
   /// order taps are added; the arrays must be those of the tangents.
   Rows with_whole_axes_merged() const;
 
+  /// The same rows in the same order, with planes that follow one another made one where no window notices: those of
+  /// the first vertical axis end where the plane does. For maps that do not ask in which plane a cell is.
+  Rows with_planes_merged() const;
+
   /// The same rows, each of lanes alone: the last pooled axis is a vertical one too, and lanes are cut so that at most
   /// `most` of them make a row, where their number has such a divisor. For windows so large that a row of them is too
   /// long to be kept.

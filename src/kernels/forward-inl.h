@@ -33,6 +33,12 @@ const A* make_divisor_row(const Job& job, const RowCursor& cursor) {
   return counts;
 }
 
+#if HWY_TARGET != HWY_SCALAR
+/// Rows in registers take the compiler long, so they are for long vectors, and for what most arrays hold.
+template <class T>
+inline constexpr bool has_fused = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) > 16 && (is_real<T> || sizeof(T) == 1);
+#endif
+
 template <class Reduction>
 void forward_rows(const Job& job) {
   using T = typename Reduction::Element;
@@ -44,10 +50,7 @@ void forward_rows(const Job& job) {
   const A* divisor_row = nullptr;
   if constexpr (Op::is_sum && is_real<T>) divisor_row = make_divisor_row<A>(job, cursor);
 #if HWY_TARGET != HWY_SCALAR
-  // Rows in registers take the compiler long, so they are for long vectors, and for what most arrays hold.
-  constexpr bool has_long_vectors = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) > 16;
-  constexpr bool fuses = has_long_vectors && (is_real<T> || sizeof(T) == 1);
-  std::conditional_t<fuses, Fused<Cells<T, Op::kind>>, NoFused> fused(job, divisor_row);
+  std::conditional_t<has_fused<T>, Fused<Cells<T, Op::kind>>, NoFused> fused(job, divisor_row);
 #else
   NoFused fused(job, divisor_row);
 #endif
@@ -94,13 +97,29 @@ void forward_rows(const Job& job) {
 }
 
 template <class T, Combine kind>
-void forward_planes(const Job& job) {
-  if (job.packed != nullptr) return pool_packed<T>(job, [](const Job& planes) { forward_planes<T, kind>(planes); });
+void forward_rows_of(const Job& job) {
   if constexpr (kind != Combine::sum && is_real<T>)
     if (job.choice.nan == Nan::ignore) return forward_rows<Reduction<T, kind, Nan::ignore>>(job);
   if constexpr (kind == Combine::sum && sizeof(T) == 1)
     if (job.rows.tap_count <= few_bytes) return forward_rows<Reduction<T, kind, Nan::propagate, true>>(job);
   forward_rows<Reduction<T, kind, Nan::propagate>>(job);
+}
+
+template <class T, Combine kind>
+void forward_planes(const Job& job) {
+  bool is_packed = job.packed != nullptr;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (has_fused<T>) {
+    is_packed = is_packed && !Fused<Cells<T, kind>>::likes_narrow(job.rows);
+    if (!is_packed) {
+      const Rows rows = job.rows.with_planes_merged();
+      return forward_rows_of<T, kind>(
+          {rows, job.choice, job.in, job.out, job.first_row, job.last_row, job.scratch, nullptr});
+    }
+  }
+#endif
+  if (is_packed) return pool_packed<T>(job, [](const Job& planes) { forward_rows_of<T, kind>(planes); });
+  forward_rows_of<T, kind>(job);
 }
 
 template <class T, Combine kind>

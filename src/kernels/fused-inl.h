@@ -57,6 +57,9 @@ class Fused {
 
   bool is_wide() const { return wide_; }
 
+  /// True if planes with rows of less than two vectors are better off by themselves than side by side.
+  static bool likes_narrow(const Rows& rows) { return C::is_common && FusedRow<C>::can_make(rows); }
+
   /// Makes rows from the cursor's on, up to `most`. Answers how many; 0 if this one needs the careful path.
   Index operator()(const RowCursor& cursor, Index most) {
     if (!rows_ && !lanes_ && !bands_ && !wide_) return 0;
@@ -73,7 +76,7 @@ class Fused {
 
  private:
   /// Rows that are made together, and made again where there is a NaN.
-  static constexpr Index most_rows = FusedBand<C>::most_rows;
+  static constexpr Index most_rows = FusedBand<C>::most_rows, most_in_run = 64;
 
   bool can_divide() {
     one_along_ = has_one_divisor(axis_, job_.choice.average);
@@ -88,7 +91,7 @@ class Fused {
     const Range full = job_.rows.vertical[last].window.full_outputs();
     const Index position = cursor.vertical_position(last);
     if (position < full.begin || position >= full.end) return 1;
-    return std::min({most, full.end - position, most_rows});
+    return std::min({most, full.end - position, most_in_run});
   }
   RowRun run_of(Index count) const {
     if (count == 1) return {};

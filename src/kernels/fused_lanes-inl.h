@@ -43,6 +43,14 @@ class FusedLanes {
   }
 
  private:
+  /// Neighbouring vectors: a cache line of floats.
+  struct Pair {
+    V first, second;
+  };
+  static HWY_INLINE Pair combine(const Pair& a, const Pair& b) {
+    return {C::combine(a.first, b.first), C::combine(a.second, b.second)};
+  }
+
   template <int R, class Finish>
   static HWY_NOINLINE bool with_rows(const Rows& rows, const Columns<C>& all_columns, const RowRun& run, E* out,
                                      bool stream, const Finish& finish) {
@@ -55,24 +63,28 @@ class FusedLanes {
     for (Index row = 0;;) {
       const bool streams =
           stream && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(E)) == 0 && inner % lanes == 0;
-      for (Index begin = 0; begin < axis.output; begin += pixels)
-        for (Index lane = 0; lane < inner; lane += vectors * lanes) {
-          const Index from = std::min(lane, inner - vectors * lanes);
-          const Range range = {begin, std::min(begin + pixels, axis.output)};
-          if (axis.adaptive || axis.kernel > 3 || kept < (axis.kernel == 2 ? 0 : 1)) {
-            one_by_one<R>(rows, columns, out, from, range, streams, finish);
-          } else if (axis.kernel == 3) {
-            if (kept == 2)
+      if (!axis.adaptive && kept <= 0 && axis.kernel >= 2 && axis.kernel <= 4) {
+        if (axis.kernel == 2)
+          apart<R, 2>(rows, columns, out, streams, finish);
+        else if (axis.kernel == 3)
+          apart<R, 3>(rows, columns, out, streams, finish);
+        else
+          apart<R, 4>(rows, columns, out, streams, finish);
+      } else {
+        for (Index begin = 0; begin < axis.output; begin += pixels)
+          for (Index lane = 0; lane < inner; lane += vectors * lanes) {
+            const Index from = std::min(lane, inner - vectors * lanes);
+            const Range range = {begin, std::min(begin + pixels, axis.output)};
+            if (axis.adaptive || axis.kernel > 3 || axis.kernel < 2)
+              one_by_one<R>(rows, columns, out, from, range, streams, finish);
+            else if (axis.kernel == 2)
+              along<R, 2, 1>(rows, columns, out, from, range, streams, finish);
+            else if (kept == 2)
               along<R, 3, 2>(rows, columns, out, from, range, streams, finish);
             else
               along<R, 3, 1>(rows, columns, out, from, range, streams, finish);
-          } else {
-            if (kept == 1)
-              along<R, 2, 1>(rows, columns, out, from, range, streams, finish);
-            else
-              along<R, 2, 0>(rows, columns, out, from, range, streams, finish);
           }
-        }
+      }
       if (++row == run.count) return !columns.saw_nan();
       columns.template advance<R>(run.in_step);
       out += run.out_step;
@@ -103,44 +115,60 @@ class FusedLanes {
     }
   }
 
+  /// Columns of a pixel, which may be outside the row.
+  template <int R>
+  static HWY_INLINE Pair at(const Rows& rows, Columns<C>& columns, Index pixel, Index lane) {
+    if (pixel < 0 || pixel >= rows.horizontal.window.input) return {C::identity(), C::identity()};
+    const Index element = pixel * rows.inner.extent + lane;
+    columns.template prefetch<R>(element + prefetch_bytes / static_cast<Index>(sizeof(E)));
+    return {columns.template at<R>(element), columns.template at<R>(element + lanes)};
+  }
+
+  template <class Finish>
+  static HWY_INLINE void store(const Pair& all, Index output, E* to, bool stream, const Finish& finish) {
+    C::store(finish.of_pixel(all.first, output), to, stream);
+    C::store(finish.of_pixel(all.second, output), to + lanes, stream);
+  }
+
+  /// Windows that share no tap: memory is walked through in order.
+  template <int R, int kernel, class Finish>
+  static HWY_INLINE void apart(const Rows& rows, Columns<C>& columns, E* out, bool stream, const Finish& given_finish) {
+    const Axis axis = rows.horizontal.window;
+    const Index inner = rows.inner.extent;
+    const Finish finish = given_finish;
+    for (Index output = 0; output < axis.output; ++output)
+      for (Index next = 0; next < inner; next += vectors * lanes) {
+        const Index lane = std::min(next, inner - vectors * lanes);
+        const Index pixel = output * axis.stride - axis.lo;
+        const auto tap = [&](int t) HWY_ATTR { return at<R>(rows, columns, pixel + t * axis.dilation, lane); };
+        const auto both = [](const Pair& a, const Pair& b) HWY_ATTR { return combine(a, b); };
+        store(fold_split<0, kernel>(tap, both), output, out + output * inner + lane, stream, finish);
+      }
+  }
+
   /// The last `kept` taps of a window are the first ones of the next.
   template <int R, int kernel, int kept, class Finish>
   static HWY_INLINE void along(const Rows& rows, Columns<C>& columns, E* out, Index lane, Range range, bool stream,
                                const Finish& given_finish) {
+    static_assert(kernel <= 3 && kept >= 1);
     const Axis axis = rows.horizontal.window;
     const Index inner = rows.inner.extent;
     const Finish finish = given_finish;
     Pair taps[kernel];
-    const auto at = [&](Index pixel) HWY_ATTR -> Pair {
-      if (pixel < 0 || pixel >= axis.input) return {C::identity(), C::identity()};
-      const Index element = pixel * inner + lane;
-      columns.template prefetch<R>(element + prefetch_bytes / static_cast<Index>(sizeof(E)));
-      return {columns.template at<R>(element), columns.template at<R>(element + lanes)};
-    };
+    const auto tap = [&](Index pixel) HWY_ATTR { return at<R>(rows, columns, pixel, lane); };
     const Index start = axis.start(range.begin);
-    if constexpr (kept >= 1) taps[kernel - kept] = at(start);
-    if constexpr (kept == 2) taps[kernel - 1] = at(start + axis.dilation);
+    taps[kernel - kept] = tap(start);
+    if constexpr (kept == 2) taps[kernel - 1] = tap(start + axis.dilation);
     for (Index output = range.begin; output < range.end; ++output) {
       const Index pixel = output * axis.stride - axis.lo;
-      if constexpr (kept >= 1) taps[0] = taps[kernel - kept];
+      taps[0] = taps[kernel - kept];
       if constexpr (kept == 2) taps[1] = taps[2];
-      if constexpr (kept < 1) taps[0] = at(pixel);
-      if constexpr (kept < 2) taps[1] = at(pixel + axis.dilation);
-      if constexpr (kernel == 3) taps[2] = at(pixel + 2 * axis.dilation);
+      if constexpr (kept < 2) taps[1] = tap(pixel + axis.dilation);
+      if constexpr (kernel == 3) taps[2] = tap(pixel + 2 * axis.dilation);
       Pair all = combine(taps[0], taps[1]);
       if constexpr (kernel == 3) all = combine(all, taps[2]);
-      E* to = out + output * inner + lane;
-      C::store(finish.of_pixel(all.first, output), to, stream);
-      C::store(finish.of_pixel(all.second, output), to + lanes, stream);
+      store(all, output, out + output * inner + lane, stream, finish);
     }
-  }
-
-  /// Neighbouring vectors: a cache line of floats.
-  struct Pair {
-    V first, second;
-  };
-  static HWY_INLINE Pair combine(const Pair& a, const Pair& b) {
-    return {C::combine(a.first, b.first), C::combine(a.second, b.second)};
   }
 };
 

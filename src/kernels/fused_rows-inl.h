@@ -28,6 +28,8 @@ class FusedRow {
   static bool can_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
     if (axis.adaptive || axis.dilation != 1 || rows.inner.extent != 1) return false;
+    if (is_narrow(axis))
+      return C::is_common && axis.kernel == 2 && axis.stride == 2 && axis.lo == 0 && 2 * axis.output <= axis.input;
     if (axis.output < lanes) return false;
     const Index beyond = axis.start(axis.output - 1) + axis.kernel - axis.input;  // columns behind the input
     if (axis.kernel == 4 && axis.stride == 4) return axis.lo == 0 && beyond <= 0;
@@ -47,6 +49,9 @@ class FusedRow {
   }
 
  private:
+  /// Rows of less than a vector of outputs, but more than half of one.
+  static bool is_narrow(const Axis& axis) { return axis.output < lanes && axis.output >= lanes / 2; }
+
   template <int R, class Finish>
   static HWY_NOINLINE bool with_rows(const Axis& axis, const Columns<C>& columns, const RowRun& run, E* out,
                                      bool stream, const Finish& finish) {
@@ -55,6 +60,8 @@ class FusedRow {
     };
     if (axis.stride == 4) return make_all.template operator()<4, 4, 0>();
     if (axis.stride == 2) {
+      if constexpr (C::is_common)
+        if (is_narrow(axis)) return narrow_rows<R>(axis, columns, run, out, finish);
       if (axis.kernel == 2) return make_all.template operator()<2, 2, 0>();
       return axis.lo == 0 ? make_all.template operator()<2, 3, 0>() : make_all.template operator()<2, 3, 1>();
     }
@@ -86,6 +93,28 @@ class FusedRow {
         every_second<R, kernel, lo>(axis, columns, store, ahead);
       else
         every<R, kernel, lo>(axis, columns, store, ahead);
+      if (++row == run.count) return !columns.saw_nan();
+      columns.template advance<R>(run.in_step);
+      out += run.out_step;
+    }
+  }
+
+  /// Two taps at stride 2: both halves of a vector of outputs are stored, and may overlap.
+  template <int R, class Finish>
+  static HWY_INLINE bool narrow_rows(const Axis& axis, const Columns<C>& all_columns, const RowRun& given, E* out,
+                                     const Finish& given_finish) {
+    const D d;
+    const hn::Half<D> half;
+    const RowRun run = given;
+    const Finish finish = given_finish;
+    Columns<C> columns = all_columns.template first_rows<R>();
+    const Index second = axis.output - lanes / 2;
+    for (Index row = 0;;) {
+      const V low = columns.template at<R>(0), high = columns.template at<R>(2 * second);
+      // All taps are on the input, so all outputs of a row have the same divisor.
+      const V both = finish(combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), 0);
+      hn::StoreU(hn::LowerHalf(half, both), half, out);
+      hn::StoreU(hn::UpperHalf(half, both), half, out + second);
       if (++row == run.count) return !columns.saw_nan();
       columns.template advance<R>(run.in_step);
       out += run.out_step;

@@ -62,7 +62,7 @@ class FusedWinners {
  private:
   /// Windows of lanes are compared tap by tap, which is slower than row by row and column by column where there are
   /// more.
-  static constexpr Index few_taps = 4, most_taps = 64;
+  static constexpr Index few_taps = 8, most_taps = 64;
   static constexpr Index most_rows = 16;  ///< that are made together, and made again where there is a NaN
 
   /// Windows along a row, of which one cell at most is on padding at either end.
