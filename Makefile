@@ -77,10 +77,12 @@ lint: build/release/python.stamp  ## Format the sources in place, then check the
 clean:  ## Remove everything that was built
 	rm -rf build
 
-# The package is built in the same tree, so that the kernels are compiled once.
+# The package is built in the same tree, so that the kernels are compiled once: while packages come over the network.
 build/release/python.stamp: build/release/build.ninja python/requirements-test.txt
 	@scripts/setup.sh python
-	@scripts/venv.sh python/requirements-test.txt
+	@scripts/venv.sh python/requirements-test.txt & packages=$$!; \
+	cmake --build --preset release --target ndpool; built=$$?; \
+	wait $$packages && [ $$built = 0 ]
 	cmake --preset release -DNDPOOL_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
 	@touch $@
 

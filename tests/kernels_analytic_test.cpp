@@ -94,11 +94,21 @@ bool same_special(T value, Exact expected) {
   return std::isinf(value) && std::abs(expected) >= almost_infinite && std::signbit(value) == std::signbit(expected);
 }
 
+/// What is expected takes long, so it is found once for all targets.
+template <class Check>
+void on_every_target(Check check) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE("target " + target);
+    const ForcedTarget forced(target);
+    check();
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
 template <class T>
-void check_values(const Case& problem, const Array<T>& x, Worst& worst) {
-  const Array<Exact> exact_x = exact(x);
+void check_values(const Case& problem, const Array<T>& x, const Array<Exact>& exact_x, const Array<Exact>& expected,
+                  Worst& worst) {
   const Array<T> y = forward(problem.problem.pool, x);
-  const Array<Exact> expected = forward(problem.problem.pool.by_spec(), exact_x);
   Index i = 0;
   spec::for_each_position(problem.geometry.output_shape(), [&](const Shape& output) {
     const Seen seen = seen_by(problem, exact_x, output);
@@ -113,6 +123,11 @@ void check_values(const Case& problem, const Array<T>& x, Worst& worst) {
     }
     ++i;
   });
+}
+template <class T>
+void check_values(const Case& problem, const Array<T>& x, Worst& worst) {
+  const Array<Exact> exact_x = exact(x), expected = forward(problem.problem.pool.by_spec(), exact_x);
+  on_every_target([&] { check_values(problem, x, exact_x, expected, worst); });
 }
 
 /// Weights have the relative error of exp or pow, which grows with the argument.
@@ -153,10 +168,14 @@ void check_derivatives(const Case& problem, const Array<T>& x, const Array<T>& d
     }
   };
   const Array<Exact> exact_dx = exact(dx), exact_gy = exact(gy);
-  check("jvp", jvp(pool, x, dx), jvp(by_spec, x, dx), jvp(by_spec, exact_x, exact_dx),
-        jvp(by_spec, same_signs, magnitudes(exact_dx)), dx, worst.jvp);
-  check("vjp", vjp(pool, x, gy), vjp(by_spec, x, gy), vjp(by_spec, exact_x, exact_gy),
-        vjp(by_spec, same_signs, magnitudes(exact_gy)), gy, worst.vjp);
+  const Array<T> same_dy = jvp(by_spec, x, dx), same_gx = vjp(by_spec, x, gy);
+  const Array<Exact> dy = jvp(by_spec, exact_x, exact_dx), gx = vjp(by_spec, exact_x, exact_gy);
+  const Array<Exact> size_of_dy = jvp(by_spec, same_signs, magnitudes(exact_dx));
+  const Array<Exact> size_of_gx = vjp(by_spec, same_signs, magnitudes(exact_gy));
+  on_every_target([&] {
+    check("jvp", jvp(pool, x, dx), same_dy, dy, size_of_dy, dx, worst.jvp);
+    check("vjp", vjp(pool, x, gy), same_gx, gx, size_of_gx, gy, worst.vjp);
+  });
 }
 
 template <class T>
@@ -165,16 +184,6 @@ Array<T> normal_numbers(const Shape& shape, std::mt19937_64& random, double scal
   std::normal_distribution<double> normal(offset, scale);
   for (T& value : values) value = static_cast<T>(normal(random));
   return values;
-}
-
-template <class Check>
-void on_every_target(Check check) {
-  for (const std::string& target : targets()) {
-    SCOPED_TRACE("target " + target);
-    const ForcedTarget forced(target);
-    check();
-    if (::testing::Test::HasFailure()) return;
-  }
 }
 
 template <class T>
@@ -191,28 +200,26 @@ using Floats = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(AnalyticKernel, Floats);
 
 TYPED_TEST(AnalyticKernel, KeepsTheBoundsOnEveryGeometry) {
-  on_every_target([&] {
-    int count = 0;
-    sweep(has_kernels, [&](const Problem& original, std::mt19937_64& random) {
-      static_cast<void>(original);
-      static_cast<void>(random);
-      ++count;
-    });
-    EXPECT_GE(count, 300);
-    for (const std::string& line : sweep_problems()) {
-      if (!has_kernels(line)) continue;
-      SCOPED_TRACE("problem: " + with_short_p(line));
-      std::mt19937_64 random(seed() + std::hash<std::string>()(line));
-      const Case problem(with_short_p(line));
-      const Shape &shape = problem.problem.shape, output_shape = problem.problem.pool.output_shape(shape);
-      ASSERT_TRUE(problem.problem.pool.template plan<TypeParam>(shape).has_kernels());
-      const Array<TypeParam> x = normal_numbers<TypeParam>(shape, random, 2);
-      check_values(problem, x, this->worst_);
-      check_derivatives(problem, x, normal_numbers<TypeParam>(shape, random),
-                        normal_numbers<TypeParam>(output_shape, random), this->worst_);
-      if (::testing::Test::HasFailure()) return;
-    }
+  int count = 0;
+  sweep(has_kernels, [&](const Problem& original, std::mt19937_64& random) {
+    static_cast<void>(original);
+    static_cast<void>(random);
+    ++count;
   });
+  EXPECT_GE(count, 300);
+  for (const std::string& line : sweep_problems()) {
+    if (!has_kernels(line)) continue;
+    SCOPED_TRACE("problem: " + with_short_p(line));
+    std::mt19937_64 random(seed() + std::hash<std::string>()(line));
+    const Case problem(with_short_p(line));
+    const Shape &shape = problem.problem.shape, output_shape = problem.problem.pool.output_shape(shape);
+    ASSERT_TRUE(problem.problem.pool.template plan<TypeParam>(shape).has_kernels());
+    const Array<TypeParam> x = normal_numbers<TypeParam>(shape, random, 2);
+    check_values(problem, x, this->worst_);
+    check_derivatives(problem, x, normal_numbers<TypeParam>(shape, random),
+                      normal_numbers<TypeParam>(output_shape, random), this->worst_);
+    if (::testing::Test::HasFailure()) return;
+  }
 }
 
 const std::vector<std::string> hostile_geometries = {
@@ -282,48 +289,43 @@ std::vector<std::pair<const char*, std::function<Array<T>(const Shape&, std::mt1
 }
 
 TYPED_TEST(AnalyticKernel, KeepsTheBoundsOnHostileNumbers) {
-  on_every_target([&] {
-    for (const auto& [name, make] : hostile_data<TypeParam>())
-      for (const std::string& line : hostile_problems()) {
-        SCOPED_TRACE(std::string("data: ") + name + ", problem: " + line);
-        std::mt19937_64 random(seed() + std::hash<std::string>()(line));
-        const Case problem(line);
-        const Shape& shape = problem.problem.shape;
-        ASSERT_TRUE(problem.problem.pool.template plan<TypeParam>(shape).has_kernels());
-        const Array<TypeParam> x = make(shape, random);
-        check_values(problem, x, this->worst_);
-        bool is_finite = true;
-        for (const TypeParam& value : x) is_finite = is_finite && std::isfinite(value);
-        // The derivatives of Lp at infinity are not specified, and below the normal range there are no digits to keep.
-        const std::string data = name;
-        if (problem.is_lp && (!is_finite || data == "denormal" || data == "huge and tiny" || data == "largest"))
-          continue;
-        check_derivatives(problem, x, normal_numbers<TypeParam>(shape, random),
-                          normal_numbers<TypeParam>(problem.problem.pool.output_shape(shape), random), this->worst_);
-        if (::testing::Test::HasFailure()) return;
-      }
-  });
+  for (const auto& [name, make] : hostile_data<TypeParam>())
+    for (const std::string& line : hostile_problems()) {
+      SCOPED_TRACE(std::string("data: ") + name + ", problem: " + line);
+      std::mt19937_64 random(seed() + std::hash<std::string>()(line));
+      const Case problem(line);
+      const Shape& shape = problem.problem.shape;
+      ASSERT_TRUE(problem.problem.pool.template plan<TypeParam>(shape).has_kernels());
+      const Array<TypeParam> x = make(shape, random);
+      check_values(problem, x, this->worst_);
+      bool is_finite = true;
+      for (const TypeParam& value : x) is_finite = is_finite && std::isfinite(value);
+      // The derivatives of Lp at infinity are not specified, and below the normal range there are no digits to keep.
+      const std::string data = name;
+      if (problem.is_lp && (!is_finite || data == "denormal" || data == "huge and tiny" || data == "largest")) continue;
+      check_derivatives(problem, x, normal_numbers<TypeParam>(shape, random),
+                        normal_numbers<TypeParam>(problem.problem.pool.output_shape(shape), random), this->worst_);
+      if (::testing::Test::HasFailure()) return;
+    }
 }
 
 TYPED_TEST(AnalyticKernel, TangentsOfAnySizeKeepTheirDigits) {
-  on_every_target([&] {
-    for (const std::string& line : hostile_problems())
-      for (const double size : line.find("kernel=3,3") == std::string::npos
-                                   ? std::vector<double>{1e-25}
-                                   : std::vector<double>{1e-36, 1e-25, 1e25, 1e30}) {
-        SCOPED_TRACE("size " + std::to_string(size) + ", problem: " + line);
-        std::mt19937_64 random(seed());
-        const Case problem(line);
-        const Shape& shape = problem.problem.shape;
-        Array<TypeParam> dx = normal_numbers<TypeParam>(shape, random, size);
-        for (TypeParam& value : dx)
-          if (random() % 4 == 0) value = TypeParam(0);
-        check_derivatives(problem, normal_numbers<TypeParam>(shape, random, 8), dx,
-                          normal_numbers<TypeParam>(problem.problem.pool.output_shape(shape), random, size),
-                          this->worst_);
-        if (::testing::Test::HasFailure()) return;
-      }
-  });
+  for (const std::string& line : hostile_problems())
+    for (const double size : line.find("kernel=3,3") == std::string::npos
+                                 ? std::vector<double>{1e-25}
+                                 : std::vector<double>{1e-36, 1e-25, 1e25, 1e30}) {
+      SCOPED_TRACE("size " + std::to_string(size) + ", problem: " + line);
+      std::mt19937_64 random(seed());
+      const Case problem(line);
+      const Shape& shape = problem.problem.shape;
+      Array<TypeParam> dx = normal_numbers<TypeParam>(shape, random, size);
+      for (TypeParam& value : dx)
+        if (random() % 4 == 0) value = TypeParam(0);
+      check_derivatives(problem, normal_numbers<TypeParam>(shape, random, 8), dx,
+                        normal_numbers<TypeParam>(problem.problem.pool.output_shape(shape), random, size),
+                        this->worst_);
+      if (::testing::Test::HasFailure()) return;
+    }
 }
 
 TYPED_TEST(AnalyticKernel, StridedArraysGiveWhatPackedOnesGive) {

@@ -156,6 +156,15 @@ struct RowRun {
   }
 };
 
+/// Rows of the cursor's plane, up to `most`, whose windows have all their rows of the last vertical axis on the input.
+inline Index run_length(const Rows& rows, const RowCursor& cursor, Index most) {
+  const int last = rows.vertical_count - 1;
+  if (last < 0 || rows.vertical[last].window.adaptive) return 1;
+  const Range full = rows.vertical[last].window.full_outputs();
+  const Index position = cursor.vertical_position(last);
+  return position < full.begin || position >= full.end ? 1 : std::min(most, full.end - position);
+}
+
 /// The rows of one window, and what was seen of them.
 template <class C>
 class Columns {

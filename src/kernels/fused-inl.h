@@ -67,7 +67,7 @@ class Fused {
       --alone_;
       return (rows_ || lanes_ || wide_) && make_run(cursor, 1) ? 1 : 0;
     }
-    const Index count = bands_ ? band_rows(cursor, most) : run_rows(cursor, most);
+    const Index count = bands_ ? band_rows(cursor, most) : run_length(job_.rows, cursor, std::min(most, most_in_run));
     if (bands_ ? make_band(cursor, count) : make_run(cursor, count)) return count;
     if (count == 1 && !bands_) return 0;
     alone_ = count;  // where there was a NaN, rows are made one by one
@@ -84,15 +84,6 @@ class Fused {
     return one_along_ && job_.choice.average.rounding == Rounding::half_even;
   }
 
-  /// Rows of the cursor's plane, up to `most`, whose windows have all their rows on the input.
-  Index run_rows(const RowCursor& cursor, Index most) const {
-    const int last = job_.rows.vertical_count - 1;
-    if (last < 0 || job_.rows.vertical[last].window.adaptive) return 1;
-    const Range full = job_.rows.vertical[last].window.full_outputs();
-    const Index position = cursor.vertical_position(last);
-    if (position < full.begin || position >= full.end) return 1;
-    return std::min({most, full.end - position, most_in_run});
-  }
   RowRun run_of(Index count) const {
     if (count == 1) return {};
     const PooledAxis& last = job_.rows.vertical[job_.rows.vertical_count - 1];

@@ -9,6 +9,7 @@
 
 #include "kernels/columns-inl.h"
 #include "kernels/planes-inl.h"
+#include "kernels/winners-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -39,8 +40,9 @@ class FusedWinners {
     const bool is_flat = job.index_kind == IndexKind::flat;
     if (job.use != WinnerUse::indices || !(is_flat || job.index_kind == IndexKind::u8)) return;
     if (!rows_.in_is_packed() || !rows_.out_is_packed() || !tangent_out_is_packed(rows_)) return;
-    if (axis_.adaptive || rows_.tap_count > most_taps || plane_cells(rows_) >= Index{1} << 28) return;
+    if (axis_.adaptive || rows_.tap_count > most_taps || (is_flat && !can_number_cells(rows_))) return;
     flat_ = is_flat;
+    numbering_ = is_flat ? Numbering::cells : Numbering::taps;
     in_lanes_ = inner_ >= lanes && rows_.tap_count <= few_taps;
     along_ = inner_ == 1 && can_move_lanes();
   }
@@ -52,7 +54,7 @@ class FusedWinners {
       --alone_;
       return make(cursor, 1) ? 1 : 0;
     }
-    const Index count = run_rows(cursor, most);
+    const Index count = run_length(rows_, cursor, std::min(most, most_rows));
     if (make(cursor, count)) return count;
     if (count == 1) return 0;
     alone_ = count - 1;  // where there was a NaN, rows are made one by one
@@ -73,16 +75,6 @@ class FusedWinners {
     return axis_.lo <= (axis_.kernel == 2 && axis_.stride == 2 ? 0 : 1) && beyond <= 1;
   }
 
-  /// Rows of the cursor's plane, up to `most`, whose windows have all their rows on the input.
-  Index run_rows(const RowCursor& cursor, Index most) const {
-    const int last = rows_.vertical_count - 1;
-    if (last < 0 || rows_.vertical[last].window.adaptive) return 1;
-    const Range full = rows_.vertical[last].window.full_outputs();
-    const Index position = cursor.vertical_position(last);
-    if (position < full.begin || position >= full.end) return 1;
-    return std::min({most, full.end - position, most_rows});
-  }
-
   /// The input rows of a window, in row-major order of their taps: where they are, and what they add to the number of a
   /// winner. Numbers are those of taps, or of cells relative to tap 0.
   struct Window {
@@ -100,10 +92,7 @@ class FusedWinners {
     const Taps taps = vertical.window.taps(cursor.vertical_position(axis));
     for (Index r = 0; r < taps.count; ++r)
       gather(cursor, axis + 1, base + (taps.first + r * taps.step) * vertical.stride.in,
-             number + (taps.first_tap + r) * weight(vertical), window);
-  }
-  Index weight(const PooledAxis& axis) const {
-    return flat_ ? axis.window.dilation * axis.cell_stride : axis.tap_stride;
+             number + (taps.first_tap + r) * number_weight(vertical, numbering_), window);
   }
 
   /// Some rows that follow one another: where the next is, and where its windows begin in a plane.
@@ -290,7 +279,7 @@ class FusedWinners {
   HWY_NOINLINE bool make_lanes(const Window& window, const Run& given) const {
     const D d;
     Run run = given;
-    const Index inner = inner_, each = weight(rows_.horizontal);
+    const Index inner = inner_, each = number_weight(rows_.horizontal, numbering_);
     V seen = hn::Zero(d);
     for (Index row = 0; row < run.count; ++row, next_row(run))
       for (Index output = 0; output < axis_.output; ++output) {
@@ -320,7 +309,8 @@ class FusedWinners {
   const Rows& rows_;
   const Axis& axis_;
   const Index inner_;
-  bool flat_ = false;
+  bool flat_ = false;  ///< the indices that are asked for
+  Numbering numbering_ = Numbering::taps;
   bool in_lanes_ = false, along_ = false;  ///< how rows are made; none if they are not
   Index alone_ = 0;                        ///< rows that are to be made one by one
 };

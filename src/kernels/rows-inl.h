@@ -1,6 +1,7 @@
-// Per-target code: pools row by row. Included once per instruction set (see forward_float.cpp), so it has no include guard of
-// the usual kind. The loops are plain; each is vectorised by the compiler for the instruction set at hand. Elements are
-// only combined with elements, in an order that the window alone decides, so every instruction set gives the same bits.
+// Per-target code: pools row by row. Included once per instruction set (see forward_float.cpp), so it has no include
+// guard of the usual kind. The loops are plain; each is vectorised by the compiler for the instruction set at hand.
+// Elements are only combined with elements, in an order that the window alone decides, so every instruction set gives
+// the same bits.
 #if defined(NDPOOL_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_ROWS_INL_H_
 #undef NDPOOL_ROWS_INL_H_

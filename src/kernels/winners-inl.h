@@ -88,6 +88,26 @@ struct Winner {
 /// flat indices count. Both grow in row-major order of the cells.
 enum class Numbering : unsigned char { taps, cells };
 
+/// True if the numbers of all cells fit 32 bits well, padding included.
+inline bool can_number_cells(const Rows& rows) {
+  Index cells = 1;
+  const auto add_axis = [&cells](const Axis& axis) {
+    const Index reach = axis.adaptive ? axis.input : axis.lo + axis.input + axis.hi + axis.stride;
+    return !__builtin_mul_overflow(cells, reach, &cells) && cells < Index{1} << 28;
+  };
+  if (rows.horizontal.window.adaptive || !add_axis(rows.horizontal.window)) return false;
+  for (int v = 0; v < rows.vertical_count; ++v)
+    if (!add_axis(rows.vertical[v].window)) return false;
+  return true;
+}
+
+/// What a tap on an axis adds to the number of a winner. A window of one cell may have any dilation, which nobody asks
+/// for.
+inline Index number_weight(const PooledAxis& axis, Numbering numbering) {
+  if (numbering == Numbering::taps) return axis.tap_stride;
+  return axis.window.kernel == 1 ? 0 : axis.window.dilation * axis.cell_stride;
+}
+
 /// The winners of output rows, strip by strip. Tap numbers have the size of the elements, so that both fit the same
 /// vectors. Temporary rows have room behind them, so that vectors need not end where a row does.
 template <class T, Combine kind, Nan nan>
@@ -95,19 +115,6 @@ class RowWinners {
  public:
   using W = Winner<T, kind, nan>;
   using Tap = typename W::Tap;
-
-  /// True if the numbers of all cells fit, padding included.
-  static bool can_number_cells(const Rows& rows) {
-    Index cells = 1;
-    const auto add_axis = [&cells](const Axis& axis) {
-      const Index reach = axis.adaptive ? axis.input : axis.lo + axis.input + axis.hi + axis.stride;
-      return !__builtin_mul_overflow(cells, reach, &cells) && cells < Index{1} << 28;
-    };
-    if (sizeof(T) < 4 || rows.horizontal.window.adaptive || !add_axis(rows.horizontal.window)) return false;
-    for (int v = 0; v < rows.vertical_count; ++v)
-      if (!add_axis(rows.vertical[v].window)) return false;
-    return true;
-  }
 
   RowWinners(const Rows& rows, const T* in, void* scratch, Numbering numbering = Numbering::taps)
       : rows_(rows),
@@ -185,14 +192,7 @@ class RowWinners {
     const Taps taps = vertical.window.taps(cursor.vertical_position(axis));
     for (Index r = 0; r < taps.count; ++r)
       for_each_row(cursor, axis + 1, base + (taps.first + r * taps.step) * vertical.stride.in,
-                   number + (taps.first_tap + r) * weight(vertical), use);
-  }
-
-  /// What a tap on an axis adds to the number of a winner. A window of one cell may have any dilation, which nobody
-  /// asks for.
-  Index weight(const PooledAxis& axis) const {
-    if (numbering_ == Numbering::taps) return axis.tap_stride;
-    return axis.window.kernel == 1 ? 0 : axis.window.dilation * axis.cell_stride;
+                   number + (taps.first_tap + r) * number_weight(vertical, numbering_), use);
   }
 
   /// Copies a row to where the values are later: that place is free until the columns are complete.
@@ -299,7 +299,7 @@ class RowWinners {
     const Tap* taps = column_taps_ + from;
     T* to_values = values_ + to;
     Tap* to_taps = taps_ + to;
-    const Index each = weight(rows_.horizontal);
+    const Index each = number_weight(rows_.horizontal, numbering_);
     const auto one = hn::Set(d, static_cast<Tap>(each)), two = hn::Set(d, static_cast<Tap>(2 * each));
     for (Index i = 0; i < count; i += W::lanes) {
       const T* v = values + i * step;
@@ -325,7 +325,7 @@ class RowWinners {
 
   HWY_NOINLINE void join(Index taps, Index count) {
     const Index distance = taps * axis_.dilation * inner_;
-    const auto by = hn::Set(typename W::DTap(), static_cast<Tap>(taps * weight(rows_.horizontal)));
+    const auto by = hn::Set(typename W::DTap(), static_cast<Tap>(taps * number_weight(rows_.horizontal, numbering_)));
     Index i = 0;
     for (; i + W::lanes <= count; i += W::lanes) {
       W winner = W::template load<1>(column_values_ + i, column_taps_ + i);
@@ -408,19 +408,6 @@ class RowWinners {
     int count = 0;
   };
 
-  /// The best of some taps that come in row-major order, and a sum that tells whether one of them was a NaN. Infinities
-  /// of both signs add up to one as well; that only costs time.
-  struct Best {
-    hn::Vec<typename W::D> value, sum;
-    hn::Vec<typename W::DTap> number;
-    HWY_INLINE void take(hn::Vec<typename W::D> candidate, hn::Vec<typename W::DTap> at) {
-      const auto wins = kind == Combine::max ? hn::Gt(candidate, value) : hn::Lt(candidate, value);
-      value = hn::IfThenElse(wins, candidate, value);
-      number = hn::IfThenElse(hn::RebindMask(typename W::DTap(), wins), at, number);
-      if constexpr (std::is_floating_point_v<T>) sum = hn::Add(sum, candidate);
-    }
-  };
-
   /// The columns of some outputs in one row.
   template <int kernel, int stride>
   struct Row {
@@ -441,47 +428,48 @@ class RowWinners {
     }
   };
 
-  template <int kernel, int stride>
-  bool whole_windows(const SeenRows& seen, Index begin, const Range& full) {
-    switch (seen.count) {
-      case 2: return whole_windows_of<kernel, stride, 2>(seen, begin, full);
-      case 3: return whole_windows_of<kernel, stride, 3>(seen, begin, full);
-      default: return whole_windows_of<kernel, stride, 0>(seen, begin, full);
+  /// The best of some taps that come in row-major order, and a sum that tells whether one of them was a NaN. Infinities
+  /// of both signs add up to one as well; that only costs time.
+  struct Best {
+    hn::Vec<typename W::D> value, sum;
+    hn::Vec<typename W::DTap> number;
+    HWY_INLINE void take(hn::Vec<typename W::D> candidate, hn::Vec<typename W::DTap> at) {
+      const auto wins = kind == Combine::max ? hn::Gt(candidate, value) : hn::Lt(candidate, value);
+      value = hn::IfThenElse(wins, candidate, value);
+      number = hn::IfThenElse(hn::RebindMask(typename W::DTap(), wins), at, number);
+      if constexpr (std::is_floating_point_v<T>) sum = hn::Add(sum, candidate);
     }
-  }
+    /// All columns of a row but the first, which has a number.
+    template <int kernel, int stride>
+    HWY_INLINE void take_rest(const Row<kernel, stride>& columns, hn::Vec<typename W::DTap> first,
+                              hn::Vec<typename W::DTap> each) {
+      const auto second = hn::Add(first, each);
+      take(columns.second, second);
+      if constexpr (kernel == 3) take(columns.third, hn::Add(second, each));
+    }
+  };
 
-  /// Outputs whose taps are all on the input, from `rows` rows or from as many as there are. False if there was a NaN.
-  template <int kernel, int stride, int rows>
-  HWY_NOINLINE bool whole_windows_of(const SeenRows& seen, Index begin, const Range& full) {
+  /// Outputs whose taps are all on the input. False if there was a NaN.
+  template <int kernel, int stride>
+  HWY_NOINLINE bool whole_windows(const SeenRows& seen, Index begin, const Range& full) {
     const typename W::D d;
     const typename W::DTap dt;
-    const auto each = hn::Set(dt, static_cast<Tap>(weight(rows_.horizontal)));
-    const int count = rows > 0 ? rows : seen.count;
-    const T* row[SeenRows::most];
-    for (int r = 0; r < count; ++r) row[r] = seen.row[r] - axis_.lo;
+    const auto each = hn::Set(dt, static_cast<Tap>(number_weight(rows_.horizontal, numbering_)));
     T* const values = values_ - begin;
     Tap* const numbers = taps_ - begin;
     auto saw_nan = hn::Zero(d);
     for (Index next = full.begin; next < full.end; next += W::lanes) {
       const Index output = std::min(next, full.end - W::lanes);  // the last vector may make some outputs again
-      const Index cell = output * stride;
-      Best best;
-      const auto add_row = [&](int r, bool is_first) HWY_ATTR {
-        const Row<kernel, stride> columns(row[r] + cell);
-        auto number = hn::Set(dt, seen.number[r]);
-        if (is_first)
-          best = {columns.first, columns.first, number};
-        else
-          best.take(columns.first, number);
-        number = hn::Add(number, each);
-        best.take(columns.second, number);
-        if constexpr (kernel == 3) best.take(columns.third, hn::Add(number, each));
-      };
-      add_row(0, true);
-      if constexpr (rows >= 2) add_row(1, false);
-      if constexpr (rows >= 3) add_row(2, false);
-      if constexpr (rows == 0)
-        for (int r = 1; r < count; ++r) add_row(r, false);
+      const Index cell = output * stride - axis_.lo;
+      const Row<kernel, stride> first(seen.row[0] + cell);
+      Best best{first.first, first.first, hn::Set(dt, seen.number[0])};
+      best.take_rest(first, best.number, each);
+      for (int r = 1; r < seen.count; ++r) {
+        const Row<kernel, stride> columns(seen.row[r] + cell);
+        const auto number = hn::Set(dt, seen.number[r]);
+        best.take(columns.first, number);
+        best.take_rest(columns, number, each);
+      }
       if constexpr (std::is_floating_point_v<T>) saw_nan = hn::Or(saw_nan, hn::VecFromMask(d, hn::IsNaN(best.sum)));
       hn::StoreU(best.value, d, values + output);
       hn::StoreU(best.number, dt, numbers + output);
@@ -492,7 +480,7 @@ class RowWinners {
   /// An output at an edge. False if there was a NaN.
   bool cut_window(const SeenRows& seen, Index begin, Index output) {
     const Taps taps = axis_.taps(output);
-    const Index each = weight(rows_.horizontal);
+    const Index each = number_weight(rows_.horizontal, numbering_);
     bool is_first = true;
     T value{};
     Tap number{};

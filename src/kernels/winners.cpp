@@ -98,7 +98,7 @@ void winners_of(const TangentJob& job) {
   const Rows& rows = job.rows;
   using Winners = RowWinners<T, kind, nan>;
   const bool numbers_cells =
-      job.use == WinnerUse::indices && job.index_kind == IndexKind::flat && Winners::can_number_cells(rows);
+      job.use == WinnerUse::indices && job.index_kind == IndexKind::flat && sizeof(T) >= 4 && can_number_cells(rows);
   Winners winners(rows, static_cast<const T*>(job.in), job.scratch, numbers_cells ? Numbering::cells : Numbering::taps);
   if constexpr (std::is_floating_point_v<T>)
     if (job.use == WinnerUse::vjp && vjp_by_matches(job, winners)) return;
