@@ -194,31 +194,28 @@ class Columns {
   /// last of the window before.
   template <int R>
   HWY_INLINE void prefetch(Index element) const {
-    for_each_row<R>([&](int r) HWY_ATTR {
-      if (R != 3 || r > 0) hwy::Prefetch(rows[r] + element);
-    });
+    if constexpr (R > 0) return prefetch_all<R>(element, std::make_integer_sequence<int, R>());
+    for (int r = 0; r < count; ++r) hwy::Prefetch(rows[r] + element);
   }
 
   /// The columns from an element of the row on.
   template <int R>
   HWY_INLINE V at(Index element) {
-    const auto combine = [](V a, V b) HWY_ATTR { return C::combine(a, b); };
-    if constexpr (R > 0) {
-      const auto leaf = [&](int r) HWY_ATTR { return load(r, element); };
-      if constexpr (C::watches) watch(fold_split<0, R>(leaf, [](V a, V b) HWY_ATTR { return hn::Add(a, b); }));
-      return fold_split<0, R>(leaf, combine);
-    } else if constexpr (C::kind == Combine::sum) {
-      return fold_split<C>(count, [&](Index r) HWY_ATTR { return load(static_cast<int>(r), element); });
-    } else {
-      V all = load(0, element), sum = all;
-      for (int r = 1; r < count; ++r) {
-        const V v = load(r, element);
-        all = combine(all, v);
-        if constexpr (C::watches) sum = hn::Add(sum, v);
-      }
-      watch(sum);
-      return all;
-    }
+    V sum = seen_;
+    const V columns = at<R>(element, sum);
+    watch(sum);
+    return columns;
+  }
+  /// Two vectors of them: what was seen waits for one addition, not for two.
+  struct Two {
+    V low, high;
+  };
+  template <int R>
+  HWY_INLINE Two two_at(Index element) {
+    V low_sum = seen_, high_sum = seen_;
+    const Two columns{at<R>(element, low_sum), at<R>(element + C::lanes, high_sum)};
+    if constexpr (C::watches) watch(hn::Add(low_sum, high_sum));
+    return columns;
   }
 
   bool saw_nan() const { return C::has_nan(seen_); }
@@ -235,7 +232,35 @@ class Columns {
     }
   }
 
+  // Not by for_each_row: GCC takes a function that only prefetches, as the one it calls would, for one without effect.
+  template <int R, int... r>
+  HWY_INLINE void prefetch_all(Index element, std::integer_sequence<int, r...>) const {
+    ((R != 3 || r > 0 ? hwy::Prefetch(rows[r] + element) : void()), ...);
+  }
+
   HWY_INLINE V load(int row, Index element) const { return C::load(rows[row] + element); }
+
+  /// Also the sum of what was read, where NaNs are watched for.
+  template <int R>
+  HWY_INLINE V at(Index element, [[maybe_unused]] V& sum) const {
+    const auto combine = [](V a, V b) HWY_ATTR { return C::combine(a, b); };
+    if constexpr (R > 0) {
+      const auto leaf = [&](int r) HWY_ATTR { return load(r, element); };
+      if constexpr (C::watches) sum = fold_split<0, R>(leaf, [](V a, V b) HWY_ATTR { return hn::Add(a, b); });
+      return fold_split<0, R>(leaf, combine);
+    } else if constexpr (C::kind == Combine::sum) {
+      return fold_split<C>(count, [&](Index r) HWY_ATTR { return load(static_cast<int>(r), element); });
+    } else {
+      V all = load(0, element);
+      sum = all;
+      for (int r = 1; r < count; ++r) {
+        const V v = load(r, element);
+        all = combine(all, v);
+        if constexpr (C::watches) sum = hn::Add(sum, v);
+      }
+      return all;
+    }
+  }
 
   /// Remembers a NaN. Infinities of both signs add up to one as well; that only costs time.
   HWY_INLINE void watch(V sum) {

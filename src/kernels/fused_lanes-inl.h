@@ -121,7 +121,8 @@ class FusedLanes {
     if (pixel < 0 || pixel >= rows.horizontal.window.input) return {C::identity(), C::identity()};
     const Index element = pixel * rows.inner.extent + lane;
     columns.template prefetch<R>(element + prefetch_bytes / static_cast<Index>(sizeof(E)));
-    return {columns.template at<R>(element), columns.template at<R>(element + lanes)};
+    const auto [first, second] = columns.template two_at<R>(element);
+    return {first, second};
   }
 
   template <class Finish>

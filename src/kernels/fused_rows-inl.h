@@ -176,7 +176,8 @@ class FusedRow {
   static HWY_INLINE void every_fourth(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
     const auto pairs = [&](Index from) HWY_ATTR {
       columns.template prefetch<R>(from + ahead);
-      return pair_up(columns.template at<R>(from), columns.template at<R>(from + lanes));
+      const auto [low, high] = columns.template two_at<R>(from);
+      return pair_up(low, high);
     };
     for (Index output = 0; output < axis.output; output += lanes) {
       output = std::min(output, axis.output - lanes);  // the last vector may make some outputs again
@@ -209,7 +210,7 @@ class FusedRow {
     } else {
       for (; 2 * output + 2 * lanes <= length && output + lanes <= outputs; output += lanes) {
         columns.template prefetch<R>(2 * output + ahead);
-        const V low = columns.template at<R>(2 * output), high = columns.template at<R>(2 * output + lanes);
+        const auto [low, high] = columns.template two_at<R>(2 * output);
         const V even = hn::ConcatEven(d, high, low), odd = hn::ConcatOdd(d, high, low);
         if constexpr (kernel == 2) {
           store(combine(even, odd), output);
