@@ -220,7 +220,8 @@ Rows Rows::with_planes_merged() const {
   if (vertical_count == 0) return merged;
   PooledAxis& first = merged.vertical[0];
   Axis& window = first.window;
-  const bool ends_with_plane = !window.adaptive && window.lo == 0 && window.output * window.stride == window.input &&
+  const bool ends_with_plane = !window.adaptive && window.lo == 0 && window.input % window.output == 0 &&
+                               window.input / window.output == window.stride &&
                                (window.kernel - 1) * window.dilation < window.stride;
   while (ends_with_plane && merged.loop_count > 0) {
     const LoopAxis& planes = merged.loops[merged.loop_count - 1];
