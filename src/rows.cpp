@@ -221,8 +221,7 @@ Rows Rows::with_planes_merged() const {
   PooledAxis& first = merged.vertical[0];
   Axis& window = first.window;
   const bool ends_with_plane = !window.adaptive && window.lo == 0 && window.input % window.output == 0 &&
-                               window.input / window.output == window.stride &&
-                               (window.kernel - 1) * window.dilation < window.stride;
+                               window.input / window.output == window.stride && window.span(1) <= window.stride;
   while (ends_with_plane && merged.loop_count > 0) {
     const LoopAxis& planes = merged.loops[merged.loop_count - 1];
     if (planes.stride.in != window.input * first.stride.in || planes.stride.out != window.output * first.stride.out)

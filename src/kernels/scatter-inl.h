@@ -138,7 +138,7 @@ class PlainPlanes {
       for (int v = 0; v < rows_.vertical_count; ++v) {
         const PooledAxis& vertical = rows_.vertical[v];
         const Axis& window = vertical.window;
-        const Index last = window.start(cursor.vertical_position(v)) + (window.kernel - 1) * window.dilation;
+        const Index last = window.start(cursor.vertical_position(v)) + window.span(1) - 1;
         const bool is_last_axis = v + 1 == rows_.vertical_count;
         some.end += (is_last_axis ? last : std::min(last, window.input - 1)) * vertical.cell_stride;
         some.last_end += (is_last_axis ? window.input - 1 : std::min(last, window.input - 1)) * vertical.cell_stride;

@@ -196,7 +196,7 @@ class SeparateWindows {
     Index known = 1;
     for (int v = rows.vertical_count - 1; v >= 0; --v) {
       const PooledAxis& vertical = rows.vertical[v];
-      has_rest_ = has_rest_ || vertical.window.output * vertical.window.stride < vertical.window.input;
+      has_rest_ = has_rest_ || vertical.window.start(vertical.window.output) < vertical.window.input;
       for (Index i = known; i < known * vertical.window.kernel; ++i)
         row_offsets_[i] = row_offsets_[i - known] + vertical.stride.tangent_in;
       known *= vertical.window.kernel;
@@ -216,7 +216,7 @@ class SeparateWindows {
       Index first_cell = 0, count = 1;
       for (int v = 0; v <= last; ++v) {
         const PooledAxis& vertical = rows_.vertical[v];
-        const Index cell = cursor.vertical_position(v) * vertical.window.stride;
+        const Index cell = vertical.window.start(cursor.vertical_position(v));
         to += cell * vertical.stride.tangent_in;
         first_cell += cell * vertical.cell_stride;
       }
@@ -387,7 +387,7 @@ class SeparateWindows {
     }
     const PooledAxis& vertical = rows_.vertical[axis];
     const Axis& window = vertical.window;
-    const Index position = cursor.vertical_position(axis), begin = position * window.stride;
+    const Index position = cursor.vertical_position(axis), begin = window.start(position);
     const Index end = position + 1 == window.output ? window.input : begin + window.stride;
     for (Index cell = begin; cell < end; ++cell)
       zero_rows_behind(axis + 1, cursor, to + cell * vertical.stride.tangent_in,

@@ -12,7 +12,7 @@ inline constexpr Index most_separate_taps = 16;
 inline bool windows_are_separate(const Rows& rows) {
   const auto is_separate = [](const Axis& axis) {
     return !axis.adaptive && axis.kernel == axis.stride && (axis.dilation == 1 || axis.kernel == 1) && axis.lo == 0 &&
-           axis.output * axis.stride <= axis.input;
+           axis.start(axis.output) <= axis.input;
   };
   const Index lanes = rows.inner.extent;
   const auto is_packed = [&](Index Strides::*array) {

@@ -284,20 +284,16 @@ class RowGather {
   Progression seen_[max_rank];
 };
 
-/// What every window is divided by: separate ones have all their taps on the input.
-template <class T>
-T divisor_of_all(const TangentJob& job) {
-  const AverageOptions& average = job.choice.average;
-  if (!job.choice.averages) return T(1);
-  return static_cast<T>(average.divisor == AverageOptions::no_divisor ? job.rows.tap_count : average.divisor);
-}
-
 /// The rows of the job are input rows, or output rows where windows are separate.
 template <class T>
 void spread(const TangentJob& job) {
   if constexpr (std::is_floating_point_v<T>)
     if (windows_are_separate(job.rows)) {
-      const EqualShares<T> shares(job.rows, static_cast<const T*>(job.tangent_out), divisor_of_all<T>(job));
+      // All taps are on the input, so what one window is divided by, all are.
+      const RowCursor cursor(job.rows, job.first_row);
+      const T divisor =
+          job.choice.averages ? static_cast<T>(Divisors(job.rows, job.choice.average, cursor).of_output(0)) : T(1);
+      const EqualShares<T> shares(job.rows, static_cast<const T*>(job.tangent_out), divisor);
       SeparateWindows<T, EqualShares<T>>(job.rows, static_cast<T*>(job.tangent_in), shares)(job.first_row,
                                                                                             job.last_row);
       return;
