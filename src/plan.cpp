@@ -129,8 +129,10 @@ Index rows_per_tile(const Rows& rows) {
   for (int v = 0; v < rows.vertical_count; ++v)  // the input rows that one output row adds
     row_bytes *=
         static_cast<double>(std::max<Index>(1, rows.vertical[v].window.input / rows.vertical[v].window.output));
-  if (is_tall(rows)) return std::min(rows.rows_per_plane, tall_rows(rows));
-  return std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
+  const Index fit = std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
+  const Index most = is_tall(rows) ? tall_rows(rows) : fit;
+  if (rows.rows_per_plane > most) return most;
+  return std::max<Index>(1, fit / rows.rows_per_plane) * rows.rows_per_plane;  // whole planes
 }
 
 /// Rows, and how many of them make a tile.

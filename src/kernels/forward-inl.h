@@ -92,7 +92,7 @@ void forward_rows(const Job& job) {
       made = 1;
     }
     row += made;
-    for (; made > 0; --made) cursor.next();
+    if (row < job.last_row) cursor.skip(made, row);
   }
 }
 

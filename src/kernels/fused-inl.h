@@ -58,7 +58,9 @@ class Fused {
   bool is_wide() const { return wide_; }
 
   /// True if planes with rows of less than two vectors are better off by themselves than side by side.
-  static bool likes_narrow(const Rows& rows) { return C::is_common && FusedRow<C>::can_make(rows); }
+  static bool likes_narrow(const Rows& rows) {
+    return C::is_common && (FusedRow<C>::can_make(rows) || FusedBand<C>::can_make(rows));
+  }
 
   /// Makes rows from the cursor's on, up to `most`. Answers how many; 0 if this one needs the careful path.
   Index operator()(const RowCursor& cursor, Index most) {
@@ -67,8 +69,11 @@ class Fused {
       --alone_;
       return (rows_ || lanes_ || wide_) && make_run(cursor, 1) ? 1 : 0;
     }
-    const Index count = bands_ ? band_rows(cursor, most) : run_length(job_.rows, cursor, std::min(most, most_in_run));
-    if (bands_ ? make_band(cursor, count) : make_run(cursor, count)) return count;
+    const Index count = bands_  ? band_rows(cursor, most, FusedBand<C>::most_rows)
+                        : wide_ ? band_rows(cursor, most, FusedWide<C>::most_rows)
+                                : run_length(job_.rows, cursor, std::min(most, most_in_run));
+    if (count == 0) return 0;
+    if (bands_ ? make_planes<FusedBand<C>>(cursor, count) : make_run(cursor, count)) return count;
     if (count == 1 && !bands_) return 0;
     alone_ = count;  // where there was a NaN, rows are made one by one
     return (*this)(cursor, 1);
@@ -76,7 +81,7 @@ class Fused {
 
  private:
   /// Rows that are made together, and made again where there is a NaN.
-  static constexpr Index most_rows = FusedBand<C>::most_rows, most_in_run = 64;
+  static constexpr Index most_in_run = 64;
 
   bool can_divide() {
     one_along_ = has_one_divisor(axis_, job_.choice.average);
@@ -103,22 +108,26 @@ class Fused {
   }
 
   bool make_wide(const RowCursor& cursor, Index count) const {
-    T by_row = T(1);
-    if constexpr (C::is_common)
-      return FusedWide<C>::make(job_.rows, cursor, run_of(count), static_cast<const E*>(job_.in) + cursor.offset().in,
-                                static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, 1, &by_row));
+    if constexpr (C::is_common) return make_planes<FusedWide<C>>(cursor, count);
     return false;
   }
 
-  /// Rows of the cursor's plane, up to `most`, that make a band.
-  Index band_rows(const RowCursor& cursor, Index most) const {
-    return std::min({most, job_.rows.vertical[0].window.output - cursor.vertical_position(0), most_rows});
+  Index row_of(const RowCursor& cursor) const { return job_.rows.vertical_count > 0 ? cursor.vertical_position(0) : 0; }
+  /// Rows that make a band, cut windows or not: some of the cursor's plane, `most_of_plane` of it at most, or small
+  /// planes that follow one another as a whole. 0 if they are for another path.
+  Index band_rows(const RowCursor& cursor, Index most, Index most_of_plane) const {
+    const Index plane = job_.rows.rows_per_plane, row = row_of(cursor);
+    if (job_.rows.loop_count == 1 && row == 0 && plane <= std::min(most, most_of_plane))
+      return std::max<Index>(1, std::min(most, most_in_run) / plane) * plane;
+    if (bands_ && FusedBand<C>::is_narrow(job_.rows)) return 0;
+    return std::min({most, plane - row, most_of_plane});
   }
-  bool make_band(const RowCursor& cursor, Index count) {
-    T by_row[most_rows];
-    return FusedBand<C>::make(job_.rows, cursor.vertical_position(0), count,
-                              static_cast<const E*>(job_.in) + cursor.offset().in,
-                              static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, count, by_row));
+  template <class Kernel>
+  bool make_planes(const RowCursor& cursor, Index count) const {
+    T by_row[Kernel::most_rows];
+    const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
+    return Kernel::make(job_.rows, row_of(cursor), rows, planes, static_cast<const E*>(job_.in) + cursor.offset().in,
+                        static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, rows, by_row));
   }
 
   /// What windows of some rows are divided by; `by_row` has room for what is different in each.

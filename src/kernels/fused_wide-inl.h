@@ -10,6 +10,8 @@
 
 #include "kernels/columns-inl.h"
 
+#include <array>
+
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
@@ -31,34 +33,41 @@ class FusedWide {
     return axis.stride == 1 && axis.dilation == 1 && axis.output >= lanes && axis.input >= lanes;
   }
 
-  /// Output rows from the cursor's on; `in` is their plane. `finish(vector, output)` is what is stored. False if there
-  /// was a NaN: then what was written is not to be used.
+  static constexpr Index most_rows = 64;  ///< of a plane that are made together
+
+  /// Output rows from one on, the same ones of some planes. `in` is the first plane, `out` the first output;
+  /// `finish(vector, output, row)` is what is stored. False if there was a NaN: then what was written is not to be
+  /// used.
   template <class Finish>
-  static bool make(const Rows& rows, const RowCursor& cursor, const RowRun& run, const E* in, E* out,
+  static bool make(const Rows& rows, Index first_row, Index count, Index planes, const E* in, E* out,
                    const Finish& finish) {
     const Axis& axis = rows.horizontal.window;
-    Window window(rows, cursor, in);
     E columns[most_columns];
     V seen = hn::Zero(D());
-    // Short rows wait for one another: what was just written cannot be read at other places without a stall.
-    const Index pitch = std::min(strip, axis.output) + axis.kernel - 1, together = most_columns / pitch;
-    for (Index done = 0; done < run.count; done += together) {
-      const RowRun some{std::min(together, run.count - done), run.in_step, run.out_step};
-      for (Index next = 0; next < axis.output; next += strip) {
-        const Index begin = std::min(next, axis.output - lanes);  // the last strip may make some outputs again
-        const Index outputs = std::min(strip, axis.output - begin), first = axis.start(begin);
-        const Index behind = first + outputs + axis.kernel - 1;
-        const Index from = std::max<Index>(first, 0), to = std::min(behind, axis.input);
-        for (Index r = 0; r < some.count; ++r) {
-          E* const row = columns + r * pitch;
-          std::fill(row, row + (from - first), identity());
-          std::fill(row + (to - first), row + (behind - first), identity());
+    // Rows wait for one another: what was just written cannot be read at other places without a stall.
+    const Index pitch = std::min(strip, axis.output) + axis.kernel - 1,
+                together = std::min(count, most_columns / pitch);
+    const Strides step = rows.loop_count > 0 ? rows.loops[0].stride : Strides{};
+    const Index out_step = rows.vertical_count > 0 ? rows.vertical[0].stride.out : 0;
+    for (Index next = 0; next < axis.output; next += strip) {
+      const Index begin = std::min(next, axis.output - lanes);  // the last strip may make some outputs again
+      const Index outputs = std::min(strip, axis.output - begin), first = axis.start(begin);
+      const Index behind = first + outputs + axis.kernel - 1;
+      const Index from = std::max<Index>(first, 0), to = std::min(behind, axis.input);
+      std::fill_n(columns, together * pitch, identity());  // what is not overwritten is padding
+      for (Index plane = 0; plane < planes; ++plane)
+        for (Index done = 0; done < count; done += together) {
+          const Index some = std::min(together, count - done);
+          for (Index r = 0; r < some;) {
+            const Window window(rows, first_row + done + r, some - r, in + plane * step.in + from);
+            across(window, to - from, columns + r * pitch + (from - first), pitch, seen);
+            r += window.run.count;
+          }
+          E* const first_out = out + plane * step.out + done * out_step;
+          with_count(axis.kernel, [&]<int N>() {
+            along<N>(columns, pitch, {some, 0, out_step}, first_out, begin, outputs, done, finish);
+          });
         }
-        across(window, some, from, to, columns + (from - first), pitch, seen);
-        with_count(axis.kernel, [&]<int N>() { along<N>(columns, pitch, some, out, begin, outputs, finish); });
-      }
-      window.advance(some.count * run.in_step);
-      out += some.count * run.out_step;
     }
     return !C::has_nan(seen);
   }
@@ -70,25 +79,40 @@ class FusedWide {
   static bool is_narrow(const Axis& axis) { return !axis.adaptive && axis.kernel <= most_taps; }
   static E identity() { return Combiner<C::kind, Nan::propagate, E>::identity(); }
 
-  /// The input rows of a window. In sums, rows on padding keep their place in the split.
+  /// The input rows of a window, from one of their cells on, and how many windows below have as many. In sums, rows on
+  /// padding keep their place in the split; maxima and minima leave them out.
   struct Window {
     const E* row[most_taps];
-    Index first = 0, end = 1;  ///< rows on the input
-    Index length = 1;
-    Window(const Rows& rows, const RowCursor& cursor, const E* in) {
+    Index count = 1;
+    RowRun run;
+    Window(const Rows& rows, Index position, Index most, const E* in) {
       row[0] = in;
       if (rows.vertical_count == 0) return;
       const PooledAxis& vertical = rows.vertical[0];
-      const Taps taps = vertical.window.taps(cursor.vertical_position(0));
-      first = taps.first_tap;
-      end = first + taps.count;
-      length = taps.length;
-      for (Index t = first; t < end; ++t) row[t] = in + (taps.first + (t - first) * taps.step) * vertical.stride.in;
-    }
-    void advance(Index step) {
-      for (Index t = first; t < end; ++t) row[t] += step;
+      const Taps taps = vertical.window.taps(position);
+      const auto real = [&](Index t) { return in + (taps.first + t * taps.step) * vertical.stride.in; };
+      if (C::kind == Combine::sum && taps.count < taps.length) {
+        for (Index t = 0; t < taps.length; ++t) row[t] = no_row();
+        for (Index t = 0; t < taps.count; ++t) row[taps.first_tap + t] = real(t);
+        count = taps.length;
+        return;
+      }
+      for (Index t = 0; t < taps.count; ++t) row[t] = real(t);
+      count = taps.count;
+      const Range full = vertical.window.full_outputs();
+      if (position >= full.begin && position < full.end)
+        run = {std::min(most, full.end - position), vertical.window.stride * vertical.stride.in, 0};
     }
   };
+  /// A row that changes no number, not even -0.
+  static const E* no_row() {
+    static constexpr auto cells = [] {
+      std::array<E, strip + most_taps> all{};
+      all.fill(static_cast<E>(-0.0));
+      return all;
+    }();
+    return cells.data();
+  }
 
   /// Calls f(from) for vectors of cells, of which the last begins where it still fits.
   template <class F>
@@ -98,54 +122,60 @@ class FusedWide {
 
   static HWY_INLINE V combine(V a, V b) { return C::combine(a, b); }
 
-  /// Columns from one on, at least a vector of them: windows without a cell do not come here. Maxima and minima leave
-  /// out what is on padding.
-  static void across(const Window& window, const RowRun& run, Index begin, Index end, E* columns, Index pitch,
-                     V& seen) {
-    if (C::kind == Combine::sum && window.end - window.first < window.length)
-      return sum_cut(window, run, begin, end, columns, pitch);
-    const E* const* rows = window.row + window.first;
-    with_count(window.end - window.first, [&]<int N>() { across_of<N>(rows, run, begin, end, columns, pitch, seen); });
+  /// The columns of a window and of those below, at least a vector of them: windows without a cell do not come here.
+  static void across(const Window& window, Index length, E* columns, Index pitch, V& seen) {
+    with_count(window.count, [&]<int N>() { across_of<N>(window, length, columns, pitch, seen); });
   }
   template <int N>
-  static HWY_NOINLINE void across_of(const E* const* given_rows, const RowRun& run, Index begin, Index end, E* columns,
-                                     Index pitch, V& all_seen) {
+  static HWY_NOINLINE void across_of(const Window& window, Index length, E* columns, Index pitch, V& all_seen) {
     const E* rows[N];
-    std::copy_n(given_rows, N, rows);
+    std::copy_n(window.row, N, rows);
     V seen = all_seen;
-    const Index step = run.in_step;
-    for (Index r = 0; r < run.count; ++r, begin += step, end += step, columns += pitch)
-      for_each_vector(begin, end, [&](Index i) HWY_ATTR {
+    const RowRun run = window.run;
+    const auto next = [&](Index count) HWY_ATTR {
+      for (int t = 0; t < N; ++t) rows[t] += count * run.in_step;
+      columns += count * pitch;
+    };
+    // Where windows step row by row, each has but its last row for itself.
+    bool slides = false;
+    if constexpr (N > 1) slides = run.in_step == rows[1] - rows[0];
+    Index r = 0;
+    // Two windows share all rows but one each; only sums are not to be shared, because of their split.
+    if constexpr (C::kind != Combine::sum && N >= 3)
+      for (; slides && r + 2 <= run.count; r += 2, next(2))
+        for_each_vector(0, length, [&](Index i) HWY_ATTR {
+          const auto leaf = [&](int t) HWY_ATTR { return C::load(rows[t] + i); };
+          const V above = leaf(0), below = C::load(rows[N - 1] + run.in_step + i);
+          const V shared = fold_split<1, N - 1>(leaf, [](V a, V b) HWY_ATTR { return combine(a, b); });
+          if constexpr (C::watches) seen = hn::Add(seen, hn::Add(leaf(N - 1), below));
+          C::store(combine(above, shared), columns + i);
+          C::store(combine(shared, below), columns + pitch + i);
+        });
+    for (; r < run.count; ++r, next(1))
+      for_each_vector(0, length, [&](Index i) HWY_ATTR {
         const auto leaf = [&](int t) HWY_ATTR { return C::load(rows[t] + i); };
         if constexpr (C::watches)
-          seen = hn::Add(seen, fold_split<0, N>(leaf, [](V a, V b) HWY_ATTR { return hn::Add(a, b); }));
-        C::store(fold_split<0, N>(leaf, [](V a, V b) HWY_ATTR { return combine(a, b); }), columns + (i - begin));
+          for (int t = slides ? N - 1 : 0; t < N; ++t) seen = hn::Add(seen, leaf(t));
+        C::store(fold_split<0, N>(leaf, [](V a, V b) HWY_ATTR { return combine(a, b); }), columns + i);
+      });
+    if constexpr (C::watches)  // what no window has for itself
+      for_each_vector(0, length, [&](Index i) HWY_ATTR {
+        for (int t = 0; t < N - 1; ++t) seen = hn::Add(seen, C::load(window.row[t] + i));
       });
     all_seen = seen;
-  }
-  /// Rows on padding keep their place in the split.
-  static HWY_NOINLINE void sum_cut(const Window& window, const RowRun& run, Index begin, Index end, E* columns,
-                                   Index pitch) {
-    const V nothing = hn::Set(D(), static_cast<E>(-0.0));  // changes no number, not even another -0
-    for (Index r = 0; r < run.count; ++r, begin += run.in_step, end += run.in_step, columns += pitch)
-      for_each_vector(begin, end, [&](Index i) HWY_ATTR {
-        const auto leaf = [&](Index t) HWY_ATTR {
-          return t < window.first || t >= window.end ? nothing : C::load(window.row[t] + i);
-        };
-        C::store(fold_split<C>(window.length, leaf), columns + (i - begin));
-      });
   }
 
   template <int N, class Finish>
   static HWY_NOINLINE void along(const E* columns, Index pitch, const RowRun& run, E* out, Index begin, Index outputs,
-                                 const Finish& given_finish) {
+                                 Index first_row, const Finish& given_finish) {
     const Finish finish = given_finish;  // the loop's alone, so that it can live in registers
     const Index step = run.out_step;
     for (Index r = 0; r < run.count; ++r, columns += pitch, out += step)
       for_each_vector(begin, begin + outputs, [&](Index output) HWY_ATTR {
         const E* from = columns + (output - begin);
         const auto leaf = [&](int t) HWY_ATTR { return C::load(from + t); };
-        C::store(finish(fold_split<0, N>(leaf, [](V a, V b) HWY_ATTR { return combine(a, b); }), output), out + output);
+        C::store(finish(fold_split<0, N>(leaf, [](V a, V b) HWY_ATTR { return combine(a, b); }), output, first_row + r),
+                 out + output);
       });
   }
 

@@ -21,8 +21,23 @@ using TapOf = std::conditional_t<
     sizeof(T) == 1, std::uint8_t,
     std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>;
 
-/// Values with the taps they come from, and the rules by which one displaces another.
-template <class T, Combine kind, Nan nan>
+/// How elements are looked at so that the winner is always the largest of signed numbers: with some bits flipped. That
+/// turns their order around for minima, and the upper half of unsigned numbers below the lower one.
+template <class T>
+struct Order {
+  static_assert(std::is_arithmetic_v<T>);
+  using Bits = hwy::MakeUnsigned<T>;
+  using Signed = std::conditional_t<std::is_floating_point_v<T>, T, hwy::MakeSigned<T>>;
+  static constexpr Bits flipped(Combine kind) {
+    const Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1)), all = static_cast<Bits>(~Bits{0});
+    const bool is_min = kind == Combine::min;
+    if (std::is_floating_point_v<T>) return is_min ? sign : Bits{0};
+    return static_cast<Bits>((is_min ? all : Bits{0}) ^ (std::is_unsigned_v<T> ? sign : Bits{0}));
+  }
+};
+
+/// Values with the taps they come from, and the rules by which a larger one displaces another.
+template <class T, Nan nan>
 struct Winner {
   using Tap = TapOf<T>;
   using D = hn::ScalableTag<T>;
@@ -57,15 +72,14 @@ struct Winner {
       return {value, hn::Add(tap, by)};
   }
 
-  /// Strictly more extreme. NaN equals NaN; whether it beats numbers or loses to them is the policy.
+  /// Strictly larger. NaN equals NaN; whether it beats numbers or loses to them is the policy.
   static HWY_INLINE hn::Mask<D> beats(hn::Vec<D> a, hn::Vec<D> b) {
     if constexpr (!std::numeric_limits<T>::has_quiet_NaN) {
-      return kind == Combine::max ? hn::Gt(a, b) : hn::Lt(a, b);
+      return hn::Gt(a, b);
     } else {
       // A comparison with NaN is false, so its contrary is true for either; the policy says which of them must be none.
-      const auto is_no_better = kind == Combine::max ? hn::Le(a, b) : hn::Ge(a, b);
       const auto number = nan == Nan::propagate ? b : a;
-      return hn::AndNot(is_no_better, hn::Eq(number, number));
+      return hn::AndNot(hn::Le(a, b), hn::Eq(number, number));
     }
   }
 
@@ -108,22 +122,25 @@ inline Index number_weight(const PooledAxis& axis, Numbering numbering) {
   return axis.window.kernel == 1 ? 0 : axis.window.dilation * axis.cell_stride;
 }
 
-/// The winners of output rows, strip by strip. Tap numbers have the size of the elements, so that both fit the same
-/// vectors. Temporary rows have room behind them, so that vectors need not end where a row does.
-template <class T, Combine kind, Nan nan>
+/// The winners of output rows, strip by strip: the largest of the elements with the bits of `flips` flipped. Tap
+/// numbers have the size of the elements, so that both fit the same vectors. Temporary rows have room behind them, so
+/// that vectors need not end where a row does.
+template <class T, Nan nan>
 class RowWinners {
  public:
-  using W = Winner<T, kind, nan>;
+  using W = Winner<T, nan>;
+  using Bits = typename Order<T>::Bits;
   using Tap = typename W::Tap;
 
-  RowWinners(const Rows& rows, const T* in, void* scratch, Numbering numbering = Numbering::taps)
+  RowWinners(const Rows& rows, const T* in, Bits flips, void* scratch, Numbering numbering)
       : rows_(rows),
         numbering_(numbering),
         axis_(rows.horizontal.window),
         inner_(rows.inner.extent),
         in_is_packed_(rows.in_is_packed()),
         strip_(strip_outputs(rows)),
-        in_(in) {
+        in_(in),
+        flips_(flips) {
     char* next = static_cast<char*>(scratch);
     const std::size_t row_bytes = winner_strip_bytes(rows);
     column_values_ = reinterpret_cast<T*>(next);
@@ -132,17 +149,16 @@ class RowWinners {
     taps_ = reinterpret_cast<Tap*>(next + 3 * row_bytes);
   }
 
-  /// Calls use(begin, end, values, taps) for strips of the outputs of a row: output o is at (o - begin) * inner.
+  /// Calls use(begin, end, values, taps) for strips of the outputs of a row: output o is at (o - begin) * inner. Bits
+  /// of the values are still flipped.
   template <class Use>
   void operator()(const RowCursor& cursor, Use use) {
     for (Index begin = 0; begin < axis_.output; begin += strip_) {
       const Index end = std::min(begin + strip_, axis_.output);
       const Index first = axis_.start(begin);
       const Index columns = axis_.adaptive ? bins_end(end) - first : axis_.span(end - begin);
-      if (!in_registers(cursor, begin, end)) {
-        across(cursor, first, columns);
-        along(begin, end, first);
-      }
+      across(cursor, first, columns);
+      along(begin, end, first);
       use(begin, end, static_cast<const T*>(values_), static_cast<const Tap*>(taps_));
     }
   }
@@ -179,7 +195,7 @@ class RowWinners {
   }
 
   void pad(Index begin, Index count) {
-    std::fill_n(column_values_ + begin, count, Combiner<kind, nan, T>::identity());
+    std::fill_n(column_values_ + begin, count, Combiner<Combine::max, nan, T>::identity());
     std::fill_n(column_taps_ + begin, count, W::no_tap);
   }
 
@@ -224,15 +240,17 @@ class RowWinners {
     const auto tap_one = tap(0), tap_two = tap(R > 1 ? 1 : 0), tap_three = tap(R > 2 ? 2 : 0);
     T* values = real_values_;
     Tap* taps = real_taps_;
+    const auto flips = hn::BitCast(typename W::D(), hn::Set(hn::ScalableTag<Bits>(), flips_));
+    const auto load = [flips](const T* from) HWY_ATTR { return hn::Xor(hn::LoadU(typename W::D(), from), flips); };
     const auto at = [&](Index i) HWY_ATTR {
-      W winner{hn::LoadU(typename W::D(), one + i), tap_one};
+      W winner{load(one + i), tap_one};
       if (!is_first) {
         W before = W::template load<1>(values + i, taps + i);
         before.take_later(winner);
         winner = before;
       }
-      if constexpr (R > 1) winner.take_later({hn::LoadU(typename W::D(), two + i), tap_two});
-      if constexpr (R > 2) winner.take_later({hn::LoadU(typename W::D(), three + i), tap_three});
+      if constexpr (R > 1) winner.take_later({load(two + i), tap_two});
+      if constexpr (R > 2) winner.take_later({load(three + i), tap_three});
       winner.store(values + i, taps + i);
     };
     if (length >= W::lanes) {
@@ -359,146 +377,6 @@ class RowWinners {
       }
   }
 
-  // ---- in registers ----
-
-  /// Windows of two or three columns, with all rows of an output in registers. False if they are others, or if there is
-  /// a NaN, for which the comparisons here are not made.
-  bool in_registers([[maybe_unused]] const RowCursor& cursor, [[maybe_unused]] Index begin,
-                    [[maybe_unused]] Index end) {
-#if HWY_TARGET != HWY_SCALAR
-    if constexpr (sizeof(T) >= 4) {
-      if (inner_ != 1 || !in_is_packed_ || axis_.adaptive || axis_.dilation != 1 || axis_.stride > 2) return false;
-      const Range inside = axis_.full_outputs();
-      const Range full{std::max(inside.begin, begin), std::min(inside.end, end)};
-      if (full.end - full.begin < W::lanes) return false;
-      SeenRows seen;
-      for_each_row(cursor, 0, in_ + cursor.offset().in, 0, [&seen](const T* row, Index number) {
-        if (seen.count < SeenRows::most) {
-          seen.row[seen.count] = row;
-          seen.number[seen.count] = static_cast<Tap>(number);
-        }
-        ++seen.count;
-      });
-      if (seen.count > SeenRows::most) return false;
-      if (axis_.kernel == 2) {
-        if (!(axis_.stride == 1 ? whole_windows<2, 1>(seen, begin, full) : whole_windows<2, 2>(seen, begin, full)))
-          return false;
-      } else if (axis_.kernel == 3) {
-        if (!(axis_.stride == 1 ? whole_windows<3, 1>(seen, begin, full) : whole_windows<3, 2>(seen, begin, full)))
-          return false;
-      } else {
-        return false;
-      }
-      for (Index output = begin; output < full.begin; ++output)
-        if (!cut_window(seen, begin, output)) return false;
-      for (Index output = full.end; output < end; ++output)
-        if (!cut_window(seen, begin, output)) return false;
-      return true;
-    }
-#endif
-    return false;
-  }
-
-#if HWY_TARGET != HWY_SCALAR
-  /// The input rows of an output row, in row-major order of their taps.
-  struct SeenRows {
-    static constexpr int most = 9;
-    const T* row[most];
-    Tap number[most];
-    int count = 0;
-  };
-
-  /// The columns of some outputs in one row.
-  template <int kernel, int stride>
-  struct Row {
-    using V = hn::Vec<typename W::D>;
-    V first, second, third;
-    HWY_INLINE explicit Row(const T* from) {
-      const typename W::D d;
-      if constexpr (stride == 1) {
-        first = hn::LoadU(d, from);
-        second = hn::LoadU(d, from + 1);
-        if constexpr (kernel == 3) third = hn::LoadU(d, from + 2);
-      } else {
-        const V low = hn::LoadU(d, from), high = hn::LoadU(d, from + W::lanes);
-        first = hn::ConcatEven(d, high, low);
-        second = hn::ConcatOdd(d, high, low);
-        if constexpr (kernel == 3) third = hn::ConcatOdd(d, hn::LoadU(d, from + 1 + W::lanes), hn::LoadU(d, from + 1));
-      }
-    }
-  };
-
-  /// The best of some taps that come in row-major order, and a sum that tells whether one of them was a NaN. Infinities
-  /// of both signs add up to one as well; that only costs time.
-  struct Best {
-    hn::Vec<typename W::D> value, sum;
-    hn::Vec<typename W::DTap> number;
-    HWY_INLINE void take(hn::Vec<typename W::D> candidate, hn::Vec<typename W::DTap> at) {
-      const auto wins = kind == Combine::max ? hn::Gt(candidate, value) : hn::Lt(candidate, value);
-      value = hn::IfThenElse(wins, candidate, value);
-      number = hn::IfThenElse(hn::RebindMask(typename W::DTap(), wins), at, number);
-      if constexpr (std::is_floating_point_v<T>) sum = hn::Add(sum, candidate);
-    }
-    /// All columns of a row but the first, which has a number.
-    template <int kernel, int stride>
-    HWY_INLINE void take_rest(const Row<kernel, stride>& columns, hn::Vec<typename W::DTap> first,
-                              hn::Vec<typename W::DTap> each) {
-      const auto second = hn::Add(first, each);
-      take(columns.second, second);
-      if constexpr (kernel == 3) take(columns.third, hn::Add(second, each));
-    }
-  };
-
-  /// Outputs whose taps are all on the input. False if there was a NaN.
-  template <int kernel, int stride>
-  HWY_NOINLINE bool whole_windows(const SeenRows& seen, Index begin, const Range& full) {
-    const typename W::D d;
-    const typename W::DTap dt;
-    const auto each = hn::Set(dt, static_cast<Tap>(number_weight(rows_.horizontal, numbering_)));
-    T* const values = values_ - begin;
-    Tap* const numbers = taps_ - begin;
-    auto saw_nan = hn::Zero(d);
-    for (Index next = full.begin; next < full.end; next += W::lanes) {
-      const Index output = std::min(next, full.end - W::lanes);  // the last vector may make some outputs again
-      const Index cell = output * stride - axis_.lo;
-      const Row<kernel, stride> first(seen.row[0] + cell);
-      Best best{first.first, first.first, hn::Set(dt, seen.number[0])};
-      best.take_rest(first, best.number, each);
-      for (int r = 1; r < seen.count; ++r) {
-        const Row<kernel, stride> columns(seen.row[r] + cell);
-        const auto number = hn::Set(dt, seen.number[r]);
-        best.take(columns.first, number);
-        best.take_rest(columns, number, each);
-      }
-      if constexpr (std::is_floating_point_v<T>) saw_nan = hn::Or(saw_nan, hn::VecFromMask(d, hn::IsNaN(best.sum)));
-      hn::StoreU(best.value, d, values + output);
-      hn::StoreU(best.number, dt, numbers + output);
-    }
-    return hn::AllFalse(d, hn::MaskFromVec(saw_nan));
-  }
-
-  /// An output at an edge. False if there was a NaN.
-  bool cut_window(const SeenRows& seen, Index begin, Index output) {
-    const Taps taps = axis_.taps(output);
-    const Index each = number_weight(rows_.horizontal, numbering_);
-    bool is_first = true;
-    T value{};
-    Tap number{};
-    for (int r = 0; r < seen.count; ++r)
-      for (Index t = 0; t < taps.count; ++t) {
-        const T candidate = seen.row[r][taps.first + t];
-        if (candidate != candidate) return false;
-        if (!is_first && !(kind == Combine::max ? candidate > value : candidate < value)) continue;
-        is_first = false;
-        value = candidate;
-        number = static_cast<Tap>(seen.number[r] + (taps.first_tap + t) * each);
-      }
-    values_[output - begin] = value;
-    taps_[output - begin] = number;
-    return true;
-  }
-#endif
-
   const Rows& rows_;
   const Numbering numbering_;
   const Axis& axis_;
@@ -506,6 +384,7 @@ class RowWinners {
   const bool in_is_packed_;
   const Index strip_;
   const T* in_;
+  const Bits flips_;
   T *column_values_, *values_, *real_values_ = nullptr;
   Tap *column_taps_, *taps_, *real_taps_ = nullptr;
   Index first_column_ = 0, length_ = 0;

@@ -11,19 +11,24 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-/// Copies `count` outputs, which are packed, to an output row.
-template <class From, class To>
-HWY_NOINLINE void write_outputs(const Rows& rows, const From* from, Index outputs, To* to, Index step,
-                                Index lane_step) {
+/// Copies outputs, which are packed, to an output row, each as `as` makes it.
+template <class From, class To, class As>
+HWY_NOINLINE void write_outputs(const Rows& rows, const From* from, Index outputs, To* to, Index step, Index lane_step,
+                                As as) {
   const Index lanes = rows.inner.extent;
   if (step == lanes && (lanes == 1 || lane_step == 1)) {
     NDPOOL_INDEPENDENT
-    for (Index i = 0; i < outputs * lanes; ++i) to[i] = static_cast<To>(from[i]);
+    for (Index i = 0; i < outputs * lanes; ++i) to[i] = as(from[i]);
     return;
   }
   for (Index output = 0; output < outputs; ++output)
-    for (Index lane = 0; lane < lanes; ++lane)
-      to[output * step + lane * lane_step] = static_cast<To>(from[output * lanes + lane]);
+    for (Index lane = 0; lane < lanes; ++lane) to[output * step + lane * lane_step] = as(from[output * lanes + lane]);
+}
+
+/// The same for numbers of taps.
+template <class From, class To>
+void write_taps(const Rows& rows, const From* from, Index outputs, To* to, Index step, Index lane_step) {
+  write_outputs(rows, from, outputs, to, step, lane_step, [](From tap) { return static_cast<To>(tap); });
 }
 
 /// Flat indices of winners that are numbered by cells; tap 0 of the first window is `first`.
@@ -63,8 +68,8 @@ HWY_INLINE void for_each_winner(const Rows& rows, Index start, Index begin, Inde
 }
 
 /// The VJP by the winners' tap numbers, cell by cell. False if another way is better.
-template <class T, Combine kind, Nan nan>
-bool vjp_by_matches(const TangentJob& job, RowWinners<T, kind, nan>& winners) {
+template <class T, Nan nan>
+bool vjp_by_matches(const TangentJob& job, RowWinners<T, nan>& winners) {
   const Rows& rows = job.rows;
   if (!MatchedPlanes<T>::may_make(rows)) return false;
   const bool stream = leaves_cache(rows, sizeof(T));
@@ -86,20 +91,31 @@ bool vjp_by_matches(const TangentJob& job, RowWinners<T, kind, nan>& winners) {
       winners(cursor, [&](Index begin, Index end, const T*, const auto* taps) {
         begin = std::max(begin, first);
         end = std::min(end, first + outputs);
-        if (begin < end) write_outputs(rows, taps, end - begin, to_taps + (begin - first) * lanes, lanes, 1);
+        if (begin < end) write_taps(rows, taps, end - begin, to_taps + (begin - first) * lanes, lanes, 1);
       });
     });
   if (stream) hwy::FlushStream();
   return true;
 }
 
-template <class T, Combine kind, Nan nan>
-void winners_of(const TangentJob& job) {
+/// Winners in registers take the compiler long, so they are for what most arrays hold.
+#if HWY_TARGET != HWY_SCALAR
+template <class T, WinnerUse use>
+using FusedWinnersOf = std::conditional_t<sizeof(T) >= 4 && (use == WinnerUse::indices || std::is_floating_point_v<T>),
+                                          FusedWinners<T, use>, NoFusedWinners>;
+#else
+template <class T, WinnerUse use>
+using FusedWinnersOf = NoFusedWinners;
+#endif
+
+/// T is signed: winners are the largest of the elements with the bits of `flips` flipped.
+template <class T, Nan nan>
+void winners_of(const TangentJob& job, typename Order<T>::Bits flips) {
   const Rows& rows = job.rows;
-  using Winners = RowWinners<T, kind, nan>;
   const bool numbers_cells =
       job.use == WinnerUse::indices && job.index_kind == IndexKind::flat && sizeof(T) >= 4 && can_number_cells(rows);
-  Winners winners(rows, static_cast<const T*>(job.in), job.scratch, numbers_cells ? Numbering::cells : Numbering::taps);
+  RowWinners<T, nan> winners(rows, static_cast<const T*>(job.in), flips, job.scratch,
+                             numbers_cells ? Numbering::cells : Numbering::taps);
   if constexpr (std::is_floating_point_v<T>)
     if (job.use == WinnerUse::vjp && vjp_by_matches(job, winners)) return;
   // Indices count cells of the pooled axes; derivatives step through the array of tangents or gradients.
@@ -110,18 +126,16 @@ void winners_of(const TangentJob& job) {
   const TapOffsets offsets(rows, reinterpret_cast<Index*>(static_cast<char*>(job.scratch) + winner_rows_bytes(rows)),
                            stride);
   if (job.use == WinnerUse::vjp) zero_planes(rows, job.first_row, job.last_row, static_cast<T*>(job.tangent_in));
-#if HWY_TARGET != HWY_SCALAR
-  constexpr bool has_long_vectors = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) > 16;
-  std::conditional_t<has_long_vectors && std::is_same_v<T, float>, FusedWinners<kind>, NoFusedWinners> fused(job);
-#else
-  NoFusedWinners fused(job);
-#endif
+  FusedWinnersOf<T, WinnerUse::indices> with_indices(job, flips);
+  FusedWinnersOf<T, WinnerUse::jvp> with_tangents(job, flips);
   RowCursor cursor(rows, job.first_row);
   const Strides along = rows.horizontal.stride, behind = rows.inner.stride;
   for (Index row = job.first_row; row < job.last_row; ++row, cursor.next()) {
-    if (const Index made = fused(cursor, job.last_row - row); made > 0) {
-      for (Index i = 1; i < made; ++i) cursor.next();
+    Index made = with_indices(cursor, job.last_row - row);
+    if (made == 0) made = with_tangents(cursor, job.last_row - row);
+    if (made > 0) {
       row += made - 1;
+      if (made > 1) cursor.skip(made - 1, row);
       continue;
     }
     const Strides at = cursor.offset();
@@ -133,16 +147,19 @@ void winners_of(const TangentJob& job) {
         return at.tangent_out + output * along.tangent_out + lane * behind.tangent_out;
       };
       const auto in = [&](Index lane, Index cell) { return at.tangent_in + cell + lane * behind.tangent_in; };
-      const auto write_taps = [&](auto* indices) {
-        write_outputs(rows, taps, end - begin, indices + to, along.tangent_out, behind.tangent_out);
+      const auto write_compact = [&](auto* indices) {
+        write_taps(rows, taps, end - begin, indices + to, along.tangent_out, behind.tangent_out);
       };
       if (job.use == WinnerUse::indices) {
         write_outputs(rows, values, end - begin, static_cast<T*>(job.out) + at.out + begin * along.out, along.out,
-                      behind.out);
+                      behind.out, [flips](T value) {
+                        using Bits = typename Order<T>::Bits;
+                        return std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(value) ^ flips));
+                      });
         switch (job.index_kind) {
-          case IndexKind::u8: write_taps(static_cast<std::uint8_t*>(job.tangent_out)); break;
-          case IndexKind::u16: write_taps(static_cast<std::uint16_t*>(job.tangent_out)); break;
-          case IndexKind::u32: write_taps(static_cast<std::uint32_t*>(job.tangent_out)); break;
+          case IndexKind::u8: write_compact(static_cast<std::uint8_t*>(job.tangent_out)); break;
+          case IndexKind::u16: write_compact(static_cast<std::uint16_t*>(job.tangent_out)); break;
+          case IndexKind::u32: write_compact(static_cast<std::uint32_t*>(job.tangent_out)); break;
           case IndexKind::flat:
             if (numbers_cells) {
               write_flat(rows, taps, start + rows.horizontal.window.start(begin), end - begin,
@@ -170,10 +187,11 @@ void winners_of(const TangentJob& job) {
 
 template <class T, Combine kind>
 void winners(const TangentJob& job) {
-  if (!std::is_integral_v<T> && job.choice.nan == Nan::ignore)
-    winners_of<T, kind, Nan::ignore>(job);
-  else
-    winners_of<T, kind, Nan::propagate>(job);
+  using Signed = typename Order<T>::Signed;
+  constexpr auto flips = Order<T>::flipped(kind);
+  if constexpr (std::is_floating_point_v<T>)
+    if (job.choice.nan == Nan::ignore) return winners_of<Signed, Nan::ignore>(job, flips);
+  winners_of<Signed, Nan::propagate>(job, flips);
 }
 
 template <class T, Combine kind>
