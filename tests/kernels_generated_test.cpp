@@ -136,6 +136,13 @@ std::vector<std::string> problems_of_rows_in_registers() {
           for (const Index lanes : {3, 7, 8, 17})
             add(name, "6,7," + std::to_string(lanes), "0,1", kernel, stride, padding);
         }
+    for (const Index width : {4, 5, 7, 8, 14, 20})
+      for (const Index height : {2, 7, 17}) {
+        const std::string planes = "5," + std::to_string(height) + "," + std::to_string(width);
+        add(name, planes, "1,2", 2, 2, 0);
+        add(name, planes, "1,2", 3, 1, 1);
+        add(name, planes, "1,2", 5, 1, 2);
+      }
     for (const Index width : {1024, 1027}) add(name, "5," + std::to_string(width), "0,1", 5, 1, 2);
   }
   return lines;

@@ -87,6 +87,29 @@ TYPED_TEST(GuardedScalar, NothingOutsideTheViewsIsTouched) {
   force_target("");
 }
 
+/// Small planes are read and written with more than a row of them in a vector.
+TYPED_TEST(GuardedScalar, NothingOutsideSmallPlanesIsTouched) {
+  for (const std::string& target : targets()) {
+    force_target(target);
+    for (Index width = 2; width <= 9; ++width)
+      for (Index kernel = 2; kernel <= 3; ++kernel)
+        for (const bool at_end : {false, true}) {
+          const Window window{.kernel = {kernel, kernel},
+                              .stride = {4 - kernel, 4 - kernel},
+                              .padding = {kernel - 2, kernel - 2},
+                              .axes = {1, 2}};
+          const Shape shape{3, width, width}, out = max_pool(window).output_shape(shape);
+          GuardedArray<TypeParam> x(shape, at_end), y(out, at_end), dx(shape, at_end);
+          GuardedArray<std::uint8_t> taps(out, at_end);
+          max_pool(window).forward(x.view(), y.view());
+          avg_pool(window).forward(x.view(), y.view());
+          max_pool(window).forward(x.view(), y.view(), taps.view());
+          if constexpr (std::is_floating_point_v<TypeParam>) max_pool(window).jvp(x.view(), dx.view(), y.view());
+        }
+  }
+  force_target("");
+}
+
 bool has_small_winners(const std::string& line) {
   const std::string op = line.substr(0, line.find(' '));
   if (is_transcendental(line) || !(op.ends_with("max") || op.ends_with("min"))) return false;
