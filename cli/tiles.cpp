@@ -17,13 +17,23 @@ void fetch(const Array& array) {
   const Index item = item_size(array.dtype);
   const Blocks blocks(array);
   std::vector<Index> position(blocks.axes.size(), 0);
+  // Blocks between which there is less than a page are in pages that follow one another.
+  constexpr Index page = 4096;
+  Index begin = 0, end = 0;
+  bool is_first = true;
+  const auto read = [&] { read_ahead(array.data + begin, static_cast<std::size_t>(end - begin)); };
   for (;;) {
     Index offset = 0;
-    for (std::size_t i = 0; i < position.size(); ++i) offset += position[i] * array.strides[blocks.axes[i]];
-    read_ahead(array.data + offset * item, static_cast<std::size_t>(blocks.length * item));
+    for (std::size_t i = 0; i < position.size(); ++i) offset += position[i] * array.strides[blocks.axes[i]] * item;
+    const Index behind = offset + blocks.length * item;
+    const bool joins = !is_first && offset >= begin && offset <= end + page;
+    if (!is_first && !joins) read();
+    is_first = false;
+    begin = joins ? begin : offset;
+    end = joins ? std::max(end, behind) : behind;
     std::size_t i = 0;
     while (i < position.size() && ++position[i] == array.shape[blocks.axes[i]]) position[i++] = 0;
-    if (i == position.size()) return;
+    if (i == position.size()) return read();
   }
 }
 
