@@ -120,8 +120,8 @@ bool shares_ties(const KernelChoice& choice) { return choice.ties == Ties::all |
 Index most_winner_taps(ScalarKind kind) { return traits_of(kind).size == 1 ? 0xFF : 0xFFFF; }
 
 /// Bytes that one tile reads, roughly: enough to make handing it to a thread cheap, little enough to answer a watcher
-/// soon. A problem of one tile stays on the calling thread.
-constexpr Index tile_bytes = Index{64} * 1024;
+/// soon and to leave some for every thread. A problem of one tile stays on the calling thread.
+double tile_bytes(double of_all) { return std::clamp(of_all / 8, 64.0 * 1024, 256.0 * 1024); }
 
 Index rows_per_tile(const Rows& rows) {
   // As a double: broadcast arrays can have more elements than bytes can be counted.
@@ -129,7 +129,8 @@ Index rows_per_tile(const Rows& rows) {
   for (int v = 0; v < rows.vertical_count; ++v)  // the input rows that one output row adds
     row_bytes *=
         static_cast<double>(std::max<Index>(1, rows.vertical[v].window.input / rows.vertical[v].window.output));
-  const Index fit = std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes));
+  const double bytes = tile_bytes(row_bytes * static_cast<double>(rows.row_count));
+  const Index fit = std::max<Index>(1, static_cast<Index>(bytes / row_bytes));
   const Index most = is_tall(rows) ? tall_rows(rows) : fit;
   if (rows.rows_per_plane > most) return most;
   return std::max<Index>(1, fit / rows.rows_per_plane) * rows.rows_per_plane;  // whole planes
@@ -148,8 +149,9 @@ Tiling tiling_of(const Rows& rows, Index unit, Index scale = 1) {
 Tiling input_tiling_of(const Rows& rows) {
   const double row_bytes =
       4.0 * static_cast<double>(rows.horizontal.window.input) * static_cast<double>(rows.inner.extent);
-  return {rows.row_count / rows.rows_per_plane * input_rows_per_plane(rows),
-          std::max<Index>(1, static_cast<Index>(static_cast<double>(tile_bytes) / row_bytes))};
+  const Index count = rows.row_count / rows.rows_per_plane * input_rows_per_plane(rows);
+  return {count,
+          std::max<Index>(1, static_cast<Index>(tile_bytes(row_bytes * static_cast<double>(count)) / row_bytes))};
 }
 
 /// Runs all rows in tiles, on as many threads as the executor has.

@@ -131,7 +131,7 @@ Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides
 class RowCursor {
  public:
   RowCursor(const Rows& rows, Index row);
-  RowCursor(const RowCursor&) = default;
+  RowCursor(const RowCursor& other) : rows_(other.rows_) { *this = other; }  // NOLINT: the rest is not used
   /// Only of a cursor over the same rows.
   RowCursor& operator=(const RowCursor& other) {
     offset_ = other.offset_;

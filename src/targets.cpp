@@ -1,4 +1,5 @@
 // Which instruction set's kernels run.
+#include "kernels/scratch.hpp"
 #include "kernels/table.hpp"
 
 #include <ndpool/error.hpp>
@@ -56,6 +57,11 @@ std::atomic<const KernelTable*>& in_use() {
 }
 
 }  // namespace
+
+bool interleaved_rows_are_lost() {
+  static const bool are_lost = (hwy::SupportedTargets() & HWY_AVX3) == 0;
+  return are_lost;
+}
 
 const KernelTable& kernels() { return *in_use().load(std::memory_order_relaxed); }
 

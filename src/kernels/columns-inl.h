@@ -13,6 +13,13 @@
 
 #include "kernels/rows-inl.h"
 
+#include <array>
+
+/// Behind the parameters of a lambda in a loop: it is inlined whatever the compiler thinks of it, because what it
+/// captures could not live in registers otherwise.
+#undef NDPOOL_HOT
+#define NDPOOL_HOT HWY_ATTR __attribute__((always_inline))
+
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
@@ -20,6 +27,16 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// What is loaded once stays in a register: GCC would rather read it from memory each time it is used, and while the
+/// memory is on its way that takes up to twice as long.
+template <class V>
+HWY_INLINE V in_register(V v) {
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL && HWY_TARGET != HWY_EMU128
+  asm("" : "+x"(v.raw));
+#endif
+  return v;
+}
 
 /// Elements of one scalar in vectors: short floats are combined as floats, and sums of bytes have 16 bits.
 template <class E, Combine combine_kind>
@@ -39,7 +56,8 @@ struct Cells {
   /// Other scalars have fewer constants in their loops, for the compiler's sake.
   static constexpr bool is_common = std::is_same_v<E, float>;
 
-  static HWY_INLINE V load(const E* from) {
+  static HWY_INLINE V load(const E* from) { return in_register(load_and_widen(from)); }
+  static HWY_INLINE V load_and_widen(const E* from) {
     if constexpr (sums_bytes) {
       return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<E, D>(), from));
     } else if constexpr (std::is_same_v<E, f16>) {
@@ -145,16 +163,33 @@ HWY_INLINE typename C::V fold_split(Index count, const Leaf& leaf) {
 /// Input rows of a window that are combined in registers.
 inline constexpr int most_fused_rows = 16;
 
-/// Output rows of one plane that follow one another, with windows of as many input rows: where the next ones are.
+/// Output rows that are made together: some of one plane, whose windows have as many input rows each, or the same rows
+/// of planes that follow one another.
 struct RowRun {
-  Index count = 1;
-  Index in_step = 0, out_step = 0;
-  /// How far ahead memory is asked for, in elements: some rows of the run, and a few kilobytes.
+  Index count = 1;                  ///< rows of a plane
+  Index in_step = 0, out_step = 0;  ///< from row to row
+  Index planes = 1;
+  Index plane_in = 0, plane_out = 0;  ///< from plane to plane
+  /// Of windows of three rows: the first window may have its first row above the plane, the last its last one below.
+  bool cut_above = false, cut_below = false;
+  /// How far ahead memory is asked for, in elements: some rows of the run, and a few kilobytes. 0 if it is not.
   Index ahead(std::size_t size) const {
     const Index bytes = in_step * static_cast<Index>(size);
-    return bytes > 0 ? in_step * std::max<Index>(1, 1024 / bytes) : 0;
+    return bytes > 0 && interleaved_rows_are_lost() ? in_step * std::max<Index>(1, 1024 / bytes) : 0;
   }
 };
+
+/// A row that changes no sum, not even -0.
+inline constexpr Index no_row_length = 1040;
+template <class E>
+const E* no_row() {
+  static constexpr auto cells = [] {
+    std::array<E, no_row_length> all{};
+    all.fill(static_cast<E>(-0.0F));
+    return all;
+  }();
+  return cells.data();
+}
 
 /// Rows of the cursor's plane, up to `most`, whose windows have all their rows of the last vertical axis on the input.
 inline Index run_length(const Rows& rows, const RowCursor& cursor, Index most) {
@@ -163,6 +198,26 @@ inline Index run_length(const Rows& rows, const RowCursor& cursor, Index most) {
   const Range full = rows.vertical[last].window.full_outputs();
   const Index position = cursor.vertical_position(last);
   return position < full.begin || position >= full.end ? 1 : std::min(most, full.end - position);
+}
+
+/// Calls f(0), ..., f(N - 1), one call after the other: then nothing of what they use is in memory, as it is in a loop.
+template <int N, class F>
+HWY_INLINE void repeat(const F& f) {
+  const auto all = [&]<int... n>(std::integer_sequence<int, n...>) NDPOOL_HOT { (f(n), ...); };
+  all(std::make_integer_sequence<int, N>());
+}
+
+/// Columns of one output row, or of some below one another.
+template <class C, int N>
+struct Stack {
+  typename C::V of[N];
+};
+/// A stack of f(0), ..., f(N - 1).
+template <class C, int N, class F>
+HWY_INLINE Stack<C, N> make_stack(const F& f) {
+  Stack<C, N> stack;
+  repeat<N>([&](int n) NDPOOL_HOT { stack.of[n] = f(n); });
+  return stack;
 }
 
 /// The rows of one window, and what was seen of them.
@@ -178,87 +233,116 @@ class Columns {
   HWY_INLINE Columns first_rows() const {
     Columns copy;
     copy.count = count;
-    copy.template for_each_row<R>([&](int r) HWY_ATTR { copy.rows[r] = rows[r]; });
+    copy.template for_each_row<R>([&](int r) NDPOOL_HOT { copy.rows[r] = rows[r]; });
     return copy;
   }
   /// To the window of the next row.
   template <int R>
   HWY_INLINE void advance(Index step) {
-    for_each_row<R>([&](int r) HWY_ATTR { rows[r] += step; });
+    for_each_row<R>([&](int r) NDPOOL_HOT { rows[r] += step; });
   }
 
-  const E* rows[most_fused_rows];
+  const E* rows[most_fused_rows + 1];
   int count = 0;
 
-  /// Asks for the memory of windows that a run will come to. Where there are three rows, the first is nearly always the
-  /// last of the window before.
-  template <int R>
+  /// Asks for the memory of windows that a run will come to, N of them below one another: of rows that the windows
+  /// before have not asked for. Those of three rows nearly always share the first.
+  template <int R, int N = 1>
   HWY_INLINE void prefetch(Index element) const {
-    if constexpr (R > 0) return prefetch_all<R>(element, std::make_integer_sequence<int, R>());
-    for (int r = 0; r < count; ++r) hwy::Prefetch(rows[r] + element);
+    constexpr int first = R != 3 ? 0 : N == 1 ? 1 : 2;
+    if constexpr (R > 0)
+      prefetch_from<first>(element, std::make_integer_sequence<int, R + N - 1 - first>());
+    else
+      for (int r = 0; r < count; ++r) hwy::Prefetch(rows[r] + element);
   }
 
   /// The columns from an element of the row on.
   template <int R>
   HWY_INLINE V at(Index element) {
+    return stack_at<R, 1>(element).of[0];
+  }
+  /// Those of N windows, each a row below the one before. Where windows share rows, a NaN has to be watched for in the
+  /// last `watched` of them alone, if `watch_first` was asked about the others.
+  template <int R, int N, int watched = R + N - 1>
+  HWY_INLINE Stack<C, N> stack_at(Index element) {
     V sum = seen_;
-    const V columns = at<R>(element, sum);
+    const Stack<C, N> columns = stack_at<R, N, watched>(element, sum);
     watch(sum);
     return columns;
   }
   /// Two vectors of them: what was seen waits for one addition, not for two.
+  template <int N>
   struct Two {
-    V low, high;
+    Stack<C, N> low, high;
   };
-  template <int R>
-  HWY_INLINE Two two_at(Index element) {
+  template <int R, int N = 1, int watched = R + N - 1>
+  HWY_INLINE Two<N> two_at(Index element) {
     V low_sum = seen_, high_sum = seen_;
-    const Two columns{at<R>(element, low_sum), at<R>(element + C::lanes, high_sum)};
+    const Two<N> columns{stack_at<R, N, watched>(element, low_sum),
+                         stack_at<R, N, watched>(element + C::lanes, high_sum)};
     if constexpr (C::watches) watch(hn::Add(low_sum, high_sum));
     return columns;
   }
 
+  /// Looks for NaNs in the first rows of a run, of at least a vector.
+  template <int few>
+  HWY_INLINE void watch_first(Index length) {
+    if constexpr (C::watches)
+      repeat<few>([&](int r) NDPOOL_HOT {
+        for (Index i = 0; i < length; i += C::lanes) watch(load(r, std::min(i, length - C::lanes)));
+      });
+  }
   bool saw_nan() const { return C::has_nan(seen_); }
 
  private:
-  /// Calls f(r) for all rows, one call after the other where their number is known: then nothing of them is in memory.
+  /// Calls f(r) for all rows.
   template <int R, class F>
   HWY_INLINE void for_each_row(const F& f) const {
-    if constexpr (R > 0) {
-      const auto all = [&]<int... r>(std::integer_sequence<int, r...>) HWY_ATTR { (f(r), ...); };
-      all(std::make_integer_sequence<int, R>());
-    } else {
+    if constexpr (R > 0)
+      repeat<R>(f);
+    else
       for (int r = 0; r < count; ++r) f(r);
-    }
   }
 
   // Not by for_each_row: GCC takes a function that only prefetches, as the one it calls would, for one without effect.
-  template <int R, int... r>
-  HWY_INLINE void prefetch_all(Index element, std::integer_sequence<int, r...>) const {
-    ((R != 3 || r > 0 ? hwy::Prefetch(rows[r] + element) : void()), ...);
+  template <int first, int... r>
+  HWY_INLINE void prefetch_from(Index element, std::integer_sequence<int, r...>) const {
+    (hwy::Prefetch(rows[first + r] + element), ...);
   }
 
   HWY_INLINE V load(int row, Index element) const { return C::load(rows[row] + element); }
 
   /// Also the sum of what was read, where NaNs are watched for.
-  template <int R>
-  HWY_INLINE V at(Index element, [[maybe_unused]] V& sum) const {
-    const auto combine = [](V a, V b) HWY_ATTR { return C::combine(a, b); };
+  template <int R, int N, int watched>
+  HWY_INLINE Stack<C, N> stack_at(Index element, [[maybe_unused]] V& sum) const {
+    const auto both = [](V a, V b) NDPOOL_HOT { return C::combine(a, b); };
     if constexpr (R > 0) {
-      const auto leaf = [&](int r) HWY_ATTR { return load(r, element); };
-      if constexpr (C::watches) sum = fold_split<0, R>(leaf, [](V a, V b) HWY_ATTR { return hn::Add(a, b); });
-      return fold_split<0, R>(leaf, combine);
+      constexpr int all = R + N - 1;
+      V cells[all];
+      repeat<all>([&](int r) NDPOOL_HOT { cells[r] = load(r, element); });
+      const auto leaf = [&](int r) NDPOOL_HOT { return cells[r]; };
+      if constexpr (C::watches)
+        sum = fold_split<all - watched, watched>(leaf, [](V a, V b) NDPOOL_HOT { return hn::Add(a, b); });
+      if constexpr (N == 1) {
+        return {{fold_split<0, R>(leaf, both)}};
+      } else if constexpr (C::kind == Combine::sum) {
+        return {{fold_split<0, R>(leaf, both), fold_split<1, R>(leaf, both)}};
+      } else {
+        // All rows but one each are the same. Sums would not have the spec's split.
+        const V shared = fold_split<1, R - 1>(leaf, both);
+        return {{both(leaf(0), shared), both(shared, leaf(R))}};
+      }
     } else if constexpr (C::kind == Combine::sum) {
-      return fold_split<C>(count, [&](Index r) HWY_ATTR { return load(static_cast<int>(r), element); });
+      return {{fold_split<C>(count, [&](Index r) NDPOOL_HOT { return load(static_cast<int>(r), element); })}};
     } else {
       V all = load(0, element);
       sum = all;
       for (int r = 1; r < count; ++r) {
         const V v = load(r, element);
-        all = combine(all, v);
+        all = both(all, v);
         if constexpr (C::watches) sum = hn::Add(sum, v);
       }
-      return all;
+      return {{all}};
     }
   }
 
@@ -283,20 +367,30 @@ HWY_INLINE bool with_row_count(int count, const F& f) {
   return f.template operator()<0>();
 }
 
-/// Lanes `by` and up of `low`, then the first lanes of `high`.
+/// The upper half of `low`, then the lower half of `high`: half-way from one to the other. Nothing of use where vectors
+/// are but one block long.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V between(D d, V high, V low) {
+  return hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) == 16 ? low : hn::ConcatLowerUpper(d, high, low);
+}
+/// Lanes `by` and up of `low`, then the first lanes of `high`; `middle` is what is between them.
+template <int by, class D, class V = hn::Vec<D>>
+HWY_INLINE V slide(D d, V high, V middle, V low) {
+  constexpr int bytes = by * static_cast<int>(sizeof(hn::TFromD<D>));
+  if constexpr (by == 0)
+    return low;
+  else if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) == 16)
+    return hn::CombineShiftRightBytes<bytes>(d, high, low);
+  else if constexpr (bytes == 16)
+    return middle;
+  else if constexpr (bytes < 16)
+    return hn::CombineShiftRightBytes<bytes>(d, middle, low);
+  else
+    return hn::CombineShiftRightBytes<bytes - 16>(d, high, middle);
+}
 template <int by, class D, class V = hn::Vec<D>>
 HWY_INLINE V slide(D d, V high, V low) {
-  constexpr int bytes = by * static_cast<int>(sizeof(hn::TFromD<D>));
-  if constexpr (by == 0) {
-    return low;
-  } else if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) == 16) {
-    return hn::CombineShiftRightBytes<bytes>(d, high, low);
-  } else {
-    const V middle = hn::ConcatLowerUpper(d, high, low);
-    if constexpr (bytes == 16) return middle;
-    if constexpr (bytes < 16) return hn::CombineShiftRightBytes<bytes % 16>(d, middle, low);
-    return hn::CombineShiftRightBytes<bytes % 16>(d, high, middle);
-  }
+  return slide<by>(d, high, between(d, high, low), low);
 }
 
 /// The input rows of an output row, if combining them in registers is what the spec does. The combines of max and min

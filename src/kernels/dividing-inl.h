@@ -27,7 +27,7 @@ class Dividing {
   using D = typename C::D;
   using V = typename C::V;
 
-  Dividing() : by_(hn::Zero(D())) {}
+  Dividing() : by_(hn::Set(D(), T(1))) {}
 
   /// Every window by one number.
   explicit Dividing(Index divisor) : Dividing() {
@@ -65,12 +65,11 @@ class Dividing {
   }
 
  private:
-  enum class Way : unsigned char { keep, multiply, divide, divide_rows, divide_each };
+  enum class Way : unsigned char { multiply, divide, divide_rows, divide_each };  // what is left as it is, by 1
 
   template <class Each>
   HWY_INLINE V finish(V v, [[maybe_unused]] Index row, [[maybe_unused]] const Each& each) const {
     if constexpr (C::kind != Combine::sum) return v;
-    if (way_ == Way::keep) return v;
     if constexpr (std::is_floating_point_v<T>) {
       if (way_ == Way::multiply) return hn::Mul(v, by_);
       if (way_ == Way::divide) return hn::Div(v, by_);
@@ -103,7 +102,7 @@ class Dividing {
     return hn::DemoteTo(hn::Half<D>(), hn::NearestInt(quotient));
   }
 
-  Way way_ = Way::keep;
+  Way way_ = Way::multiply;
   V by_;
   const T* by_row_ = nullptr;
   const T* by_output_ = nullptr;

@@ -6,12 +6,14 @@
 #define NDPOOL_FUSED_INL_H_
 #endif
 
-#include "kernels/band-inl.h"
 #include "kernels/dividing-inl.h"
 #include "kernels/divisors.hpp"
+#include "kernels/flat-inl.h"
 #include "kernels/fused_lanes-inl.h"
 #include "kernels/fused_rows-inl.h"
 #include "kernels/fused_wide-inl.h"
+
+#include <optional>
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -46,10 +48,11 @@ class Fused {
     stream_ = (rows_ || lanes_) && leaves_cache(job.rows, sizeof(E));
     if (divides_ && has_one_divisor(job.rows, job.choice.average))
       one_ = divisor_of(RowCursor(job.rows, job.first_row));
-    // Bands write columns of half lines, which is no way past the cache.
-    const bool passes_cache = stream_ && axis_.output % FusedBand<C>::lanes == 0;
-    bands_ = !passes_cache && FusedBand<C>::can_make(job.rows) && (!divides_ || one_ != 0 || is_real<T>);
-    wide_ = !rows_ && !lanes_ && !bands_ && FusedWide<C>::can_make(job.rows);
+    if (!divides_ || one_ != 0) {
+      cuts_ = rows_ && can_cut();
+      if (FlatPlanes<C>::can_make(job.rows)) flat_.emplace(job.rows);
+    }
+    wide_ = !rows_ && !lanes_ && !flat_ && FusedWide<C>::can_make(job.rows);
   }
   ~Fused() {
     if (stream_) hwy::FlushStream();
@@ -59,29 +62,27 @@ class Fused {
 
   /// True if planes with rows of less than two vectors are better off by themselves than side by side.
   static bool likes_narrow(const Rows& rows) {
-    return C::is_common && (FusedRow<C>::can_make(rows) || FusedBand<C>::can_make(rows));
+    return C::is_common && (FusedRow<C>::can_make(rows) || FlatPlanes<C>::can_make(rows));
   }
 
   /// Makes rows from the cursor's on, up to `most`. Answers how many; 0 if this one needs the careful path.
   Index operator()(const RowCursor& cursor, Index most) {
-    if (!rows_ && !lanes_ && !bands_ && !wide_) return 0;
+    if (!rows_ && !lanes_ && !flat_ && !wide_) return 0;
     if (alone_ > 0) {
       --alone_;
       return (rows_ || lanes_ || wide_) && make_run(cursor, 1) ? 1 : 0;
     }
-    const Index count = bands_  ? band_rows(cursor, most, FusedBand<C>::most_rows)
-                        : wide_ ? band_rows(cursor, most, FusedWide<C>::most_rows)
-                                : run_length(job_.rows, cursor, std::min(most, most_in_run));
-    if (count == 0) return 0;
-    if (bands_ ? make_planes<FusedBand<C>>(cursor, count) : make_run(cursor, count)) return count;
-    if (count == 1 && !bands_) return 0;
+    const Index count = flat_ || cuts_ || wide_ ? rows_together(cursor, std::min(most, most_in_run))
+                                                : run_length(job_.rows, cursor, std::min(most, most_in_run));
+    if (flat_ ? make_flat(cursor, count) : make_run(cursor, count)) return count;
+    if (count == 1) return 0;
     alone_ = count;  // where there was a NaN, rows are made one by one
     return (*this)(cursor, 1);
   }
 
  private:
   /// Rows that are made together, and made again where there is a NaN.
-  static constexpr Index most_in_run = 64;
+  static constexpr Index most_in_run = 256;
 
   bool can_divide() {
     one_along_ = has_one_divisor(axis_, job_.choice.average);
@@ -89,18 +90,45 @@ class Fused {
     return one_along_ && job_.choice.average.rounding == Rounding::half_even;
   }
 
+  /// True if windows have three rows, of which one may be on padding: then those of whole planes are made alike.
+  bool can_cut() const {
+    if (job_.rows.vertical_count != 1) return false;
+    const Axis& axis = job_.rows.vertical[0].window;
+    return !axis.adaptive && axis.kernel == 3 && axis.stride <= 2 && axis.dilation == 1 && axis.lo <= 1 &&
+           axis.start(axis.output - 1) + 2 <= axis.input && (C::kind != Combine::sum || axis_.input <= no_row_length);
+  }
+
   RowRun run_of(Index count) const {
     if (count == 1) return {};
     const PooledAxis& last = job_.rows.vertical[job_.rows.vertical_count - 1];
     return {count, last.window.stride * last.stride.in, last.stride.out};
   }
+  /// Rows of windows that may be cut, in one plane or in several.
+  RowRun cut_run(const RowCursor& cursor, Index count, const E* in, Columns<C>& columns) const {
+    const PooledAxis& vertical = job_.rows.vertical[0];
+    const Axis& axis = vertical.window;
+    const Index row = cursor.vertical_position(0), planes = std::max<Index>(1, count / job_.rows.rows_per_plane);
+    RowRun run{count / planes, axis.stride * vertical.stride.in, vertical.stride.out, planes};
+    if (planes > 1) run.plane_in = job_.rows.loops[0].stride.in, run.plane_out = job_.rows.loops[0].stride.out;
+    run.cut_above = axis.start(row) < 0;
+    run.cut_below = axis.start(row + run.count - 1) + 3 > axis.input;
+    columns.count = 3;
+    columns.rows[0] = nullptr;
+    columns.rows[1] = in + (axis.start(row) + 1) * vertical.stride.in;
+    columns.rows[2] = columns.rows[1] + vertical.stride.in;
+    return run;
+  }
   bool make_run(const RowCursor& cursor, Index count) {
     if (wide_) return make_wide(cursor, count);
     Columns<C> columns;
     const Rows& rows = job_.rows;
-    if (!gather_rows<C>(rows, cursor, static_cast<const E*>(job_.in) + cursor.offset().in, columns)) return false;
+    const E* in = static_cast<const E*>(job_.in) + cursor.offset().in;
     E* out = static_cast<E*>(job_.out) + cursor.offset().out;
-    const RowRun run = run_of(count);
+    RowRun run = run_of(count);
+    if (cuts_)
+      run = cut_run(cursor, count, in, columns);
+    else if (!gather_rows<C>(rows, cursor, in, columns))
+      return false;
     T by_row = T(1);
     const Dividing<C> finish = dividing(cursor, 1, &by_row);
     if (rows_) return FusedRow<C>::make(axis_, columns, run, out, stream_, finish);
@@ -108,34 +136,40 @@ class Fused {
   }
 
   bool make_wide(const RowCursor& cursor, Index count) const {
-    if constexpr (C::is_common) return make_planes<FusedWide<C>>(cursor, count);
+    if constexpr (C::is_common) {
+      T by_row[FusedWide<C>::most_rows];
+      const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
+      return FusedWide<C>::make(job_.rows, row_of(cursor), rows, planes,
+                                static_cast<const E*>(job_.in) + cursor.offset().in,
+                                static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, rows, by_row));
+    }
     return false;
   }
 
   Index row_of(const RowCursor& cursor) const { return job_.rows.vertical_count > 0 ? cursor.vertical_position(0) : 0; }
-  /// Rows that make a band, cut windows or not: some of the cursor's plane, `most_of_plane` of it at most, or small
-  /// planes that follow one another as a whole. 0 if they are for another path.
-  Index band_rows(const RowCursor& cursor, Index most, Index most_of_plane) const {
+  /// Rows that are made together, cut windows or not: some of the cursor's plane, or small planes that follow one
+  /// another as a whole.
+  Index rows_together(const RowCursor& cursor, Index most) const {
     const Index plane = job_.rows.rows_per_plane, row = row_of(cursor);
-    if (job_.rows.loop_count == 1 && row == 0 && plane <= std::min(most, most_of_plane))
-      return std::max<Index>(1, std::min(most, most_in_run) / plane) * plane;
-    if (bands_ && FusedBand<C>::is_narrow(job_.rows)) return 0;
-    return std::min({most, plane - row, most_of_plane});
+    if (job_.rows.loop_count == 1 && row == 0 && plane <= most) return most / plane * plane;
+    return std::min(most, plane - row);
   }
-  template <class Kernel>
-  bool make_planes(const RowCursor& cursor, Index count) const {
-    T by_row[Kernel::most_rows];
-    const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
-    return Kernel::make(job_.rows, row_of(cursor), rows, planes, static_cast<const E*>(job_.in) + cursor.offset().in,
-                        static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, rows, by_row));
+  bool make_flat(const RowCursor& cursor, Index count) const {
+    const Index plane = job_.rows.rows_per_plane;
+    if constexpr (C::is_common)
+      if (row_of(cursor) == 0 && count % plane == 0)
+        return flat_->make(cursor.offset().in, count / plane, static_cast<const E*>(job_.in), static_cast<E*>(job_.out),
+                           dividing(cursor, 1, nullptr));
+    return false;
   }
 
   /// What windows of some rows are divided by; `by_row` has room for what is different in each.
-  Dividing<C> dividing(RowCursor cursor, Index count, T* by_row) const {
+  Dividing<C> dividing(const RowCursor& first, Index count, T* by_row) const {
     if (!divides_) return {};
     if (one_ != 0) return Dividing<C>(one_);
-    if (one_along_ && count == 1) return Dividing<C>(divisor_of(cursor));
+    if (one_along_ && count == 1) return Dividing<C>(divisor_of(first));
     if constexpr (is_real<T>) {
+      RowCursor cursor(first);
       for (Index r = 0; r < count; ++r, cursor.next())
         by_row[r] = static_cast<T>(one_along_ ? divisor_of(cursor)
                                               : Divisors(job_.rows, job_.choice.average, cursor).vertical());
@@ -154,7 +188,9 @@ class Fused {
   Index one_ = 0;           ///< the divisor of all outputs, if they have the same
   bool one_along_ = false;  ///< the outputs of each row have the same
   /// How rows are made; none if they are not.
-  bool rows_ = false, lanes_ = false, bands_ = false, wide_ = false;
+  bool rows_ = false, lanes_ = false, wide_ = false;
+  std::optional<FlatPlanes<C>> flat_;
+  bool cuts_ = false;  ///< rows of windows that are cut are made with the others
   bool stream_ = false;
   Index alone_ = 0;  ///< rows that are to be made one by one
 };

@@ -15,20 +15,21 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Makes output rows whose lanes behind the last pooled axis fill vectors: columns slide along the row.
+/// Makes output rows whose lanes behind the last pooled axis fill vectors. Memory is walked through in its order, pixel
+/// by pixel with all lanes; columns that windows share wait in the first-level cache.
 template <class C>
 class FusedLanes {
  public:
   using E = typename C::Element;
+  using T = typename C::T;
   using V = typename C::V;
   static constexpr Index lanes = C::lanes;
-  static constexpr int vectors = 2;  ///< a cache line at a time
-  static constexpr Index prefetch_bytes = 2048;
+  static constexpr Index line = 2 * lanes;  ///< lanes that are made at a time: of floats, a cache line
 
   static bool can_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
-    if (rows.inner.extent < vectors * lanes) return false;
-    // Taps that are not kept in registers are read again; far apart in memory, they would push each other out of cache.
+    if (rows.inner.extent < line) return false;
+    // Taps that are not kept are read again; far apart in memory, they would push each other out of cache.
     if (!axis.adaptive && axis.kernel <= 3) return true;
     return axis.kernel <= most_fused_rows && rows.inner.extent * static_cast<Index>(sizeof(E)) <= 1024;
   }
@@ -43,133 +44,212 @@ class FusedLanes {
   }
 
  private:
-  /// Neighbouring vectors: a cache line of floats.
-  struct Pair {
-    V first, second;
-  };
-  static HWY_INLINE Pair combine(const Pair& a, const Pair& b) {
-    return {C::combine(a.first, b.first), C::combine(a.second, b.second)};
+  template <int N>
+  using Two = typename Columns<C>::template Two<N>;
+  template <int N>
+  static HWY_INLINE Two<N> combine(const Two<N>& a, const Two<N>& b) {
+    const auto both = [](const Stack<C, N>& x, const Stack<C, N>& y) NDPOOL_HOT {
+      return make_stack<C, N>([&](int n) NDPOOL_HOT { return C::combine(x.of[n], y.of[n]); });
+    };
+    return {both(a.low, b.low), both(a.high, b.high)};
   }
+
+  /// Where outputs go, and how.
+  template <class Finish>
+  struct Target {
+    E* out;
+    Index row_step, inner;
+    bool streams;
+    Index ahead;  ///< how far ahead memory is asked for; 0 if it is not
+    const Finish& finish;
+    template <int N>
+    HWY_INLINE void operator()(const Two<N>& all, Index output, Index lane) const {
+      repeat<N>([&](int n) NDPOOL_HOT {
+        E* to = out + n * row_step + output * inner + lane;
+        C::store(finish.of_pixel(all.low.of[n], output), to, streams);
+        C::store(finish.of_pixel(all.high.of[n], output), to + lanes, streams);
+      });
+    }
+  };
 
   template <int R, class Finish>
   static HWY_NOINLINE bool with_rows(const Rows& rows, const Columns<C>& all_columns, const RowRun& run, E* out,
                                      bool stream, const Finish& finish) {
     const Index inner = rows.inner.extent;
-    Columns<C> columns = all_columns.template first_rows<R>();
-    // Some pixels with all their lanes at a time, so that memory is walked through nearly in order.
     const Axis& axis = rows.horizontal.window;
-    const Index pixels = std::max<Index>(8, 4096 / (inner * static_cast<Index>(sizeof(E))));
+    Columns<C> columns = all_columns.template first_rows<R>();
+    const bool streams = stream && inner % lanes == 0 && run.out_step % lanes == 0 &&
+                         reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(E)) == 0;
+    // Rows are so long that the hardware does not see the next ones coming.
+    const Index ahead = stream && run.count > 1 ? run.in_step : 0;
     const Index kept = axis.dilation == 1 ? axis.kernel - axis.stride : 0;
-    for (Index row = 0;;) {
-      const bool streams =
-          stream && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(E)) == 0 && inner % lanes == 0;
-      if (!axis.adaptive && kept <= 0 && axis.kernel >= 2 && axis.kernel <= 4) {
-        if (axis.kernel == 2)
-          apart<R, 2>(rows, columns, out, streams, finish);
-        else if (axis.kernel == 3)
-          apart<R, 3>(rows, columns, out, streams, finish);
-        else
-          apart<R, 4>(rows, columns, out, streams, finish);
-      } else {
-        for (Index begin = 0; begin < axis.output; begin += pixels)
-          for (Index lane = 0; lane < inner; lane += vectors * lanes) {
-            const Index from = std::min(lane, inner - vectors * lanes);
-            const Range range = {begin, std::min(begin + pixels, axis.output)};
-            if (axis.adaptive || axis.kernel > 3 || axis.kernel < 2)
-              one_by_one<R>(rows, columns, out, from, range, streams, finish);
-            else if (axis.kernel == 2)
-              along<R, 2, 1>(rows, columns, out, from, range, streams, finish);
-            else if (kept == 2)
-              along<R, 3, 2>(rows, columns, out, from, range, streams, finish);
-            else
-              along<R, 3, 1>(rows, columns, out, from, range, streams, finish);
-          }
+    Index row = 0;
+    const auto target = [&](Index rows_ahead) HWY_ATTR {
+      return Target<Finish>{out, run.out_step, inner, streams, rows_ahead * ahead, finish};
+    };
+    const auto next = [&](Index count) HWY_ATTR {
+      columns.template advance<R>(count * run.in_step);
+      out += count * run.out_step;
+      row += count;
+    };
+    if constexpr (R == 3) {
+      // Two windows below one another have two rows in common.
+      if (!axis.adaptive && axis.kernel == 3 && kept == 2 && run.in_step == columns.rows[1] - columns.rows[0]) {
+        if (run.count >= 2) columns.template watch_first<2>(axis.input * inner);
+        for (; row + 2 <= run.count; next(2)) {
+          columns.rows[3] = columns.rows[2] + run.in_step;
+          along<3, 2, 3, 2>(axis, columns, target(2));
+        }
       }
-      if (++row == run.count) return !columns.saw_nan();
-      columns.template advance<R>(run.in_step);
-      out += run.out_step;
     }
+    for (; row < run.count; next(1)) {
+      if (axis.adaptive || axis.kernel > 4 || axis.kernel < 2 || (axis.kernel == 4 && kept > 0))
+        one_by_one<R>(axis, columns, target(1));
+      else if (kept == 2)
+        along<R, 1, 3, 2>(axis, columns, target(1));
+      else if (kept == 1)
+        axis.kernel == 2 ? along<R, 1, 2, 1>(axis, columns, target(1)) : along<R, 1, 3, 1>(axis, columns, target(1));
+      else if (axis.kernel == 2)
+        apart<R, 2>(axis, columns, target(1));
+      else
+        axis.kernel == 3 ? apart<R, 3>(axis, columns, target(1)) : apart<R, 4>(axis, columns, target(1));
+    }
+    return !columns.saw_nan();
   }
 
   /// Windows with more taps, and bins. Taps outside the input keep their place in the split.
-  template <int R, class Finish>
-  static HWY_INLINE void one_by_one(const Rows& rows, Columns<C>& columns, E* out, Index lane, Range range, bool stream,
-                                    const Finish& finish) {
-    const Axis& axis = rows.horizontal.window;
-    const Index inner = rows.inner.extent;
-    for (Index output = range.begin; output < range.end; ++output) {
+  template <int R, class Target>
+  static HWY_INLINE void one_by_one(const Axis& axis, Columns<C>& columns, const Target& target) {
+    const Index inner = target.inner;
+    const auto fold = [&](const Taps& taps, Index lane) NDPOOL_HOT {
+      const Index from = taps.first * inner + lane, step = taps.step * inner;
+      V all = C::identity();
+      if constexpr (C::kind == Combine::sum) {
+        all = fold_split<C>(taps.length, [&](Index t) NDPOOL_HOT {
+          const Index real = t - taps.first_tap;
+          return real < 0 || real >= taps.count ? C::identity() : columns.template at<R>(from + real * step);
+        });
+      } else {
+        for (Index t = 0; t < taps.count; ++t) all = C::combine(all, columns.template at<R>(from + t * step));
+      }
+      return all;
+    };
+    for (Index output = 0; output < axis.output; ++output) {
       const Taps taps = axis.taps(output);
-      for (int v = 0; v < vectors; ++v) {
-        const Index from = taps.first * inner + lane + v * lanes, step = taps.step * inner;
-        V all = C::identity();
-        if constexpr (C::kind == Combine::sum) {
-          all = fold_split<C>(taps.length, [&](Index t) HWY_ATTR {
-            const Index real = t - taps.first_tap;
-            return real < 0 || real >= taps.count ? C::identity() : columns.template at<R>(from + real * step);
-          });
-        } else {
-          for (Index t = 0; t < taps.count; ++t) all = C::combine(all, columns.template at<R>(from + t * step));
-        }
-        C::store(finish.of_pixel(all, output), out + output * inner + lane + v * lanes, stream);
+      for (Index i = 0; i < inner; i += line) {
+        const Index lane = std::min(i, inner - line);
+        target(Two<1>{{{fold(taps, lane)}}, {{fold(taps, lane + lanes)}}}, output, lane);
       }
     }
   }
 
   /// Columns of a pixel, which may be outside the row.
-  template <int R>
-  static HWY_INLINE Pair at(const Rows& rows, Columns<C>& columns, Index pixel, Index lane) {
-    if (pixel < 0 || pixel >= rows.horizontal.window.input) return {C::identity(), C::identity()};
-    const Index element = pixel * rows.inner.extent + lane;
-    columns.template prefetch<R>(element + prefetch_bytes / static_cast<Index>(sizeof(E)));
-    const auto [first, second] = columns.template two_at<R>(element);
-    return {first, second};
+  template <int R, int N, class Target>
+  static HWY_INLINE Two<N> columns_at(Columns<C>& columns, Index pixel, Index lane, const Target& target) {
+    const Index element = pixel * target.inner + lane;
+    if (target.ahead != 0) columns.template prefetch<R, N>(element + target.ahead);
+    constexpr int watched = N == 1 ? R : N;  // of two windows below one another, those that the pair above has not seen
+    return columns.template two_at<R, N, watched>(element);
   }
-
-  template <class Finish>
-  static HWY_INLINE void store(const Pair& all, Index output, E* to, bool stream, const Finish& finish) {
-    C::store(finish.of_pixel(all.first, output), to, stream);
-    C::store(finish.of_pixel(all.second, output), to + lanes, stream);
+  template <int N>
+  static HWY_INLINE Two<N> nothing() {
+    const auto none = make_stack<C, N>([](int) NDPOOL_HOT { return C::identity(); });
+    return {none, none};
   }
+  static bool is_inside(const Axis& axis, Index pixel) { return pixel >= 0 && pixel < axis.input; }
 
-  /// Windows that share no tap: memory is walked through in order.
-  template <int R, int kernel, class Finish>
-  static HWY_INLINE void apart(const Rows& rows, Columns<C>& columns, E* out, bool stream, const Finish& given_finish) {
-    const Axis axis = rows.horizontal.window;
-    const Index inner = rows.inner.extent;
-    const Finish finish = given_finish;
-    for (Index output = 0; output < axis.output; ++output)
-      for (Index next = 0; next < inner; next += vectors * lanes) {
-        const Index lane = std::min(next, inner - vectors * lanes);
-        const Index pixel = output * axis.stride - axis.lo;
-        const auto tap = [&](int t) HWY_ATTR { return at<R>(rows, columns, pixel + t * axis.dilation, lane); };
-        const auto both = [](const Pair& a, const Pair& b) HWY_ATTR { return combine(a, b); };
-        store(fold_split<0, kernel>(tap, both), output, out + output * inner + lane, stream, finish);
+  /// Windows that share no tap.
+  template <int R, int kernel, class Target>
+  static HWY_INLINE void apart(const Axis& given_axis, Columns<C>& columns, const Target& given_target) {
+    const Axis axis = given_axis;  // what the loops need is theirs alone, so that it can live in registers
+    const Target target = given_target;
+    const auto both = [](const Two<1>& a, const Two<1>& b) NDPOOL_HOT { return combine(a, b); };
+    for (Index output = 0; output < axis.output; ++output) {
+      const Index pixel = axis.start(output);
+      const bool is_whole = is_inside(axis, pixel) && is_inside(axis, pixel + (kernel - 1) * axis.dilation);
+      for (Index i = 0; i < target.inner; i += line) {
+        const Index lane = std::min(i, target.inner - line);
+        const auto tap = [&](int t)
+                             NDPOOL_HOT { return columns_at<R, 1>(columns, pixel + t * axis.dilation, lane, target); };
+        const auto checked = [&](int t) NDPOOL_HOT {
+          return is_inside(axis, pixel + t * axis.dilation) ? tap(t) : nothing<1>();
+        };
+        target(is_whole ? fold_split<0, kernel>(tap, both) : fold_split<0, kernel>(checked, both), output, lane);
       }
+    }
   }
+
+  static constexpr Index most_in_strip = 16 * line;  ///< lanes that are walked along together
+
+  /// Columns that wait for the next windows, a line of lanes at a time.
+  template <int N>
+  class Waiting {
+   public:
+    HWY_INLINE Two<N> operator[](Index lane) const { return {of(lane), of(lane + lanes)}; }
+    HWY_INLINE void set(Index lane, const Two<N>& columns) {
+      repeat<N>([&](int n) NDPOOL_HOT {
+        hn::Store(columns.low.of[n], D(), cells_[n] + lane);
+        hn::Store(columns.high.of[n], D(), cells_[n] + lane + lanes);
+      });
+    }
+
+   private:
+    using D = typename C::D;
+    HWY_INLINE Stack<C, N> of(Index lane) const {
+      return make_stack<C, N>([&](int n) NDPOOL_HOT { return hn::Load(D(), cells_[n] + lane); });
+    }
+    HWY_ALIGN T cells_[N][most_in_strip];
+  };
 
   /// The last `kept` taps of a window are the first ones of the next.
-  template <int R, int kernel, int kept, class Finish>
-  static HWY_INLINE void along(const Rows& rows, Columns<C>& columns, E* out, Index lane, Range range, bool stream,
-                               const Finish& given_finish) {
-    static_assert(kernel <= 3 && kept >= 1);
-    const Axis axis = rows.horizontal.window;
-    const Index inner = rows.inner.extent;
-    const Finish finish = given_finish;
-    Pair taps[kernel];
-    const auto tap = [&](Index pixel) HWY_ATTR { return at<R>(rows, columns, pixel, lane); };
-    const Index start = axis.start(range.begin);
-    taps[kernel - kept] = tap(start);
-    if constexpr (kept == 2) taps[kernel - 1] = tap(start + axis.dilation);
-    for (Index output = range.begin; output < range.end; ++output) {
-      const Index pixel = output * axis.stride - axis.lo;
-      taps[0] = taps[kernel - kept];
-      if constexpr (kept == 2) taps[1] = taps[2];
-      if constexpr (kept < 2) taps[1] = tap(pixel + axis.dilation);
-      if constexpr (kernel == 3) taps[2] = tap(pixel + 2 * axis.dilation);
-      Pair all = combine(taps[0], taps[1]);
-      if constexpr (kernel == 3) all = combine(all, taps[2]);
-      store(all, output, out + output * inner + lane, stream, finish);
+  template <int R, int N, int kernel, int kept, class Target>
+  static HWY_INLINE void along(const Axis& axis, Columns<C>& columns, const Target& target) {
+    // The last strip may begin inside the one before.
+    for (Index lane = 0; lane < target.inner;) {
+      const Index left = target.inner - lane;
+      const Index begin = left < line ? target.inner - line : lane;
+      const Index end = begin + (left < line ? line : std::min(left / line * line, most_in_strip));
+      strip<R, N, kernel, kept>(axis, columns, {begin, end}, target);
+      lane = end;
     }
+  }
+  template <int R, int N, int kernel, int kept, class Target>
+  static HWY_INLINE void strip(const Axis& given_axis, Columns<C>& columns, const Range& range,
+                               const Target& given_target) {
+    static_assert(kernel <= 3 && (kept == 1 || kept == 2));
+    const Axis axis = given_axis;  // what the loops need is theirs alone, so that it can live in registers
+    const Target target = given_target;
+    Waiting<N> waiting[kept];
+    for (int t = 0; t < kept; ++t)
+      for (Index lane = range.begin; lane < range.end; lane += line) {
+        const Index pixel = t - axis.lo;
+        waiting[t].set(lane - range.begin,
+                       is_inside(axis, pixel) ? columns_at<R, N>(columns, pixel, lane, target) : nothing<N>());
+      }
+    // Of two that wait, the older one makes room for a new one.
+    Waiting<N>*older = &waiting[0], *newer = &waiting[kept - 1];
+    const auto pixel = [&]<bool is_whole>(Index output) NDPOOL_HOT {
+      const Index first = output * axis.stride - axis.lo;
+      for (Index lane = range.begin; lane < range.end; lane += line) {
+        const auto tap = [&](int t) NDPOOL_HOT {
+          return is_whole || is_inside(axis, first + t) ? columns_at<R, N>(columns, first + t, lane, target)
+                                                        : nothing<N>();
+        };
+        const Index at = lane - range.begin;
+        Two<N> all = (*older)[at];
+        if constexpr (kept == 2) all = combine(all, (*newer)[at]);
+        if constexpr (kept == 1 && kernel == 3) all = combine(all, tap(1));
+        const Two<N> last = tap(kernel - 1);
+        older->set(at, last);
+        target(combine(all, last), output, lane);
+      }
+      std::swap(older, newer);
+    };
+    const Range whole = axis.full_outputs();
+    Index output = 0;
+    for (; output < std::min(whole.begin, axis.output); ++output) pixel.template operator()<false>(output);
+    for (; output < whole.end; ++output) pixel.template operator()<true>(output);
+    for (; output < axis.output; ++output) pixel.template operator()<false>(output);
   }
 };
 

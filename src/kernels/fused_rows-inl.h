@@ -34,7 +34,7 @@ class FusedRow {
     const Index beyond = axis.start(axis.output - 1) + axis.kernel - axis.input;  // columns behind the input
     if (axis.kernel == 4 && axis.stride == 4) return axis.lo == 0 && beyond <= 0;
     if (axis.kernel < 2 || axis.kernel > 3 || axis.stride > 2) return false;
-    if (axis.stride == 1 && !C::is_common) return false;
+    if (axis.stride == 1 && axis.kernel == 2 && !C::is_common) return false;
     if (axis.stride == 2 && axis.kernel == 2 && axis.lo != 0) return false;
     return axis.lo <= 1 && beyond <= 1 && axis.input >= lanes;
   }
@@ -65,12 +65,10 @@ class FusedRow {
       if (axis.kernel == 2) return make_all.template operator()<2, 2, 0>();
       return axis.lo == 0 ? make_all.template operator()<2, 3, 0>() : make_all.template operator()<2, 3, 1>();
     }
-    if constexpr (C::is_common) {
+    if constexpr (C::is_common)
       if (axis.kernel == 2)
         return axis.lo == 0 ? make_all.template operator()<1, 2, 0>() : make_all.template operator()<1, 2, 1>();
-      return axis.lo == 0 ? make_all.template operator()<1, 3, 0>() : make_all.template operator()<1, 3, 1>();
-    }
-    return false;
+    return axis.lo == 0 ? make_all.template operator()<1, 3, 0>() : make_all.template operator()<1, 3, 1>();
   }
 
   template <int R, int stride, int kernel, int lo, class Finish>
@@ -81,21 +79,71 @@ class FusedRow {
     const Finish finish = given_finish;
     Columns<C> columns = all_columns.template first_rows<R>();
     // A line that is written both ways is written twice, so rows with a rest are stored plainly.
-    const auto can_stream = [&](E* row) {
-      return axis.output % lanes == 0 && reinterpret_cast<std::uintptr_t>(row) % (lanes * sizeof(E)) == 0;
-    };
+    const bool streams = stream && axis.output % lanes == 0 && run.out_step % lanes == 0 &&
+                         run.plane_out % lanes == 0 && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(E)) == 0;
     const Index ahead = run.ahead(sizeof(E));
-    for (Index row = 0;;) {
-      const Store<Finish> store{out, stream && can_stream(out), finish};
-      if constexpr (stride == 4)
-        every_fourth<R>(axis, columns, store, ahead);
-      else if constexpr (stride == 2)
-        every_second<R, kernel, lo>(axis, columns, store, ahead);
-      else
-        every<R, kernel, lo>(axis, columns, store, ahead);
-      if (++row == run.count) return !columns.saw_nan();
-      columns.template advance<R>(run.in_step);
-      out += run.out_step;
+    for (Index plane = 0;;) {
+      const auto store = [&](Index row) NDPOOL_HOT {
+        return Store<Finish>{out + row * run.out_step, run.out_step, streams, finish};
+      };
+      if constexpr (R == 3 && stride <= 2) {
+        three_rows<stride, kernel, lo>(axis, columns, all_columns.rows[1] + plane * run.plane_in,
+                                       all_columns.rows[2] - all_columns.rows[1], run, ahead, store);
+      } else {
+        for (Index row = 0; row < run.count; ++row, columns.template advance<R>(run.in_step))
+          make_row<R, stride, kernel, lo, R>(axis, columns, store(row), ahead);
+      }
+      if (++plane == run.planes) return !columns.saw_nan();
+      out += run.plane_out;
+    }
+  }
+
+  template <int R, int stride, int kernel, int lo, int watched, class Store>
+  static HWY_INLINE void make_row(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
+    if constexpr (stride == 4)
+      every_fourth<R>(axis, columns, store, ahead);
+    else if constexpr (stride == 2)
+      every_second<R, kernel, lo, watched>(axis, columns, store, ahead);
+    else
+      every<R, 1, kernel, lo>(axis, columns, store);
+  }
+
+  /// Rows of a plane by windows of three rows, `pitch` apart, of which the first one's middle row is given. Rows that
+  /// windows share are watched once.
+  template <int stride, int kernel, int lo, class StoreOf>
+  static HWY_INLINE void three_rows(const Axis& axis, Columns<C>& columns, const E* middle, Index pitch,
+                                    const RowRun& run, Index ahead, const StoreOf& store) {
+    // In place of a row on padding: one that changes no sum, or one that is there already.
+    const auto outside = [&]() NDPOOL_HOT { return C::kind == Combine::sum ? no_row<E>() : middle; };
+    const auto set_rows = [&](Index row, int below) NDPOOL_HOT {
+      const bool is_last = row + below == run.count;
+      columns.rows[0] = row == 0 && run.cut_above ? outside() : middle - pitch;
+      columns.rows[1] = middle;
+      columns.rows[2] = is_last && below == 1 && run.cut_below ? outside() : middle + pitch;
+      if (below == 2) columns.rows[3] = is_last && run.cut_below ? outside() : middle + 2 * pitch;
+    };
+    Index row = 0;
+    if constexpr (stride == 1) {
+      if (run.in_step == pitch && run.count >= 2) {
+        set_rows(0, 2);
+        columns.template watch_first<2>(axis.input);
+        for (; row + 2 <= run.count; row += 2, middle += 2 * pitch) {
+          set_rows(row, 2);
+          every<3, 2, kernel, lo>(axis, columns, store(row));
+        }
+      }
+    } else if (run.in_step == 2 * pitch) {
+      set_rows(0, 1);
+      columns.template watch_first<1>(axis.input);
+      for (; row < run.count; ++row, middle += run.in_step) {
+        set_rows(row, 1);
+        make_row<3, stride, kernel, lo, 2>(axis, columns, store(row), ahead);
+      }
+      return;
+    }
+    for (; row < run.count; ++row, middle += run.in_step) {
+      set_rows(row, 1);
+      make_row<3, stride, kernel, lo, 3>(axis, columns, store(row), ahead);
     }
   }
 
@@ -124,60 +172,118 @@ class FusedRow {
   template <class Finish>
   struct Store {
     E* out;
+    Index step;
     bool stream;
     const Finish& finish;
     HWY_INLINE void operator()(V v, Index output) const { C::store(finish(v, output), out + output, stream); }
+    template <int N>
+    HWY_INLINE void operator()(const Stack<C, N>& v, Index output) const {
+      repeat<N>([&](int n) NDPOOL_HOT { C::store(finish(v.of[n], output), out + n * step + output, stream); });
+    }
   };
 
   static HWY_INLINE V combine(V a, V b) { return C::combine(a, b); }
 
   /// Columns from `element` on, which may be one outside the row on either side.
+  template <int R, int N>
+  static HWY_INLINE Stack<C, N> near_edge(Columns<C>& columns, Index element, Index length) {
+    const V identity = C::identity();
+    const bool left = element<0, right = element + lanes> length;
+    const Stack<C, N> v = columns.template stack_at<R, N>(left ? 0 : right ? length - lanes : element);
+    if (left)
+      return make_stack<C, N>([&](int n)
+                                  NDPOOL_HOT { return slide<static_cast<int>(lanes) - 1>(D(), v.of[n], identity); });
+    if (right) return make_stack<C, N>([&](int n) NDPOOL_HOT { return slide<1>(D(), identity, v.of[n]); });
+    return v;
+  }
   template <int R>
   static HWY_INLINE V near_edge(Columns<C>& columns, Index element, Index length) {
-    const V identity = C::identity();
-    if (element < 0) return slide<static_cast<int>(lanes - 1)>(D(), columns.template at<R>(0), identity);
-    if (element + lanes > length) return slide<1>(D(), identity, columns.template at<R>(length - lanes));
-    return columns.template at<R>(element);
+    return near_edge<R, 1>(columns, element, length).of[0];
+  }
+
+  /// A vector of columns, and how it joins the one before: each of these is of use to two vectors of outputs.
+  template <int N>
+  struct Joined {
+    Stack<C, N> columns, join;
+    HWY_INLINE Joined(const Stack<C, N>& before, const Stack<C, N>& here) : columns(here) {
+      repeat<N>([&](int n) NDPOOL_HOT { join.of[n] = between(D(), here.of[n], before.of[n]); });
+    }
+  };
+  /// The outputs at a vector of columns, from their neighbours on both sides.
+  template <int kernel, int lo, int N>
+  static HWY_INLINE Stack<C, N> neighbours(const Stack<C, N>& before, const Joined<N>& here, const Joined<N>& next) {
+    constexpr int last = static_cast<int>(lanes) - 1;
+    const D d;
+    return make_stack<C, N>([&](int n) NDPOOL_HOT {
+      const V middle = here.columns.of[n], beyond = next.columns.of[n], join = next.join.of[n];
+      V v = middle;
+      if constexpr (lo == 1)
+        v = combine(slide<last>(d, middle, here.join.of[n], before.of[n]), middle);
+      else
+        v = combine(middle, slide<1>(d, beyond, join, middle));
+      if constexpr (kernel == 3) v = combine(v, slide<2 - lo>(d, beyond, join, middle));
+      return v;
+    });
   }
 
   /// Stride 1: an output is made of its column and its neighbours'.
-  template <int R, int kernel, int lo, class Store>
-  static HWY_INLINE void every(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
-    const D d;
+  template <int R, int N, int kernel, int lo, class Store>
+  static HWY_INLINE void every(const Axis& axis, Columns<C>& columns, const Store& store) {
     const Index length = axis.input, outputs = axis.output;
-    constexpr int last = static_cast<int>(lanes) - 1;
+    constexpr int watched = N == 1 ? R : N;  // of two windows below one another, those that the pair above has not seen
+    const auto at = [&](Index element) NDPOOL_HOT { return columns.template stack_at<R, N, watched>(element); };
+    const Stack<C, N> outside = make_stack<C, N>([](int) NDPOOL_HOT { return C::identity(); });
+    Stack<C, N> before = outside;
     Index output = 0;
-    if (2 * lanes <= length) {
-      V before = C::identity(), here = columns.template at<R>(0);
-      for (; output + 2 * lanes <= length && output + lanes <= outputs; output += lanes) {
-        if (store.stream) columns.template prefetch<R>(output + ahead);
-        const V next = columns.template at<R>(output + lanes);
-        V v = lo == 1 ? slide<last>(d, here, before) : here;
-        v = combine(v, lo == 1 ? here : slide<1>(d, next, here));
-        if constexpr (kernel == 3) v = combine(v, slide<2 - lo>(d, next, here));
-        store(v, output);
-        before = here;
+    const Index whole = std::min(length / lanes - 1, outputs / lanes) * lanes;  // outputs with a vector behind theirs
+    if (whole > 0) {
+      Joined<N> here(before, at(0));
+      for (; output < whole; output += lanes) {
+        const Joined<N> next(here.columns, at(output + lanes));
+        store(neighbours<kernel, lo>(before, here, next), output);
+        before = here.columns;
         here = next;
       }
+      if (output + lanes == length && output + lanes <= outputs) {
+        store(neighbours<kernel, lo>(before, here, Joined<N>(here.columns, outside)), output);
+        output += lanes;
+      }
+    } else if (kernel == 3 && lo == 1 && length > lanes) {
+      const Stack<C, N> first = at(0);
+      const Joined<N> here(outside, first);
+      store(combine(neighbours<2, 1>(outside, here, here), at(1)), 0);
+      output = lanes;
     }
-    // The last vectors are made anew from wherever they begin.
+    if (kernel == 3 && lo == 1 && output < outputs && outputs <= output + lanes && outputs == length &&
+        length > lanes) {
+      // The end of the row: its last vector begins between those that were made.
+      const Stack<C, N> last = at(length - lanes);
+      const Stack<C, N> right =
+          make_stack<C, N>([&](int n) NDPOOL_HOT { return slide<1>(D(), outside.of[n], last.of[n]); });
+      store(combine(combine(at(length - lanes - 1), last), right), length - lanes);
+      return;
+    }
+    // Other last vectors are made anew from wherever they begin.
     while (output < outputs) {
       if (output + lanes > outputs) output = outputs - lanes;
-      V v = near_edge<R>(columns, output - lo, length);
-      v = combine(v, near_edge<R>(columns, output - lo + 1, length));
-      if constexpr (kernel == 3) v = combine(v, near_edge<R>(columns, output - lo + 2, length));
+      Stack<C, N> v = near_edge<R, N>(columns, output - lo, length);
+      for (int t = 1; t < kernel; ++t) v = combine(v, near_edge<R, N>(columns, output - lo + t, length));
       store(v, output);
       output += lanes;
     }
+  }
+  template <int N>
+  static HWY_INLINE Stack<C, N> combine(const Stack<C, N>& a, const Stack<C, N>& b) {
+    return make_stack<C, N>([&](int n) NDPOOL_HOT { return C::combine(a.of[n], b.of[n]); });
   }
 
   /// Four taps at stride 4, all on the input: pairs of columns, and pairs of those.
   template <int R, class Store>
   static HWY_INLINE void every_fourth(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
-    const auto pairs = [&](Index from) HWY_ATTR {
-      columns.template prefetch<R>(from + ahead);
+    const auto pairs = [&](Index from) NDPOOL_HOT {
+      if (ahead != 0) columns.template prefetch<R>(from + ahead);
       const auto [low, high] = columns.template two_at<R>(from);
-      return pair_up(low, high);
+      return pair_up(low.of[0], high.of[0]);
     };
     for (Index output = 0; output < axis.output; output += lanes) {
       output = std::min(output, axis.output - lanes);  // the last vector may make some outputs again
@@ -189,29 +295,32 @@ class FusedRow {
   }
 
   /// Stride 2: an output is made of an even and an odd column, and of a neighbour on one side.
-  template <int R, int kernel, int lo, class Store>
+  template <int R, int kernel, int lo, int watched, class Store>
   static HWY_INLINE void every_second(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
     const D d;
     const Index length = axis.input, outputs = axis.output;
     constexpr int last = static_cast<int>(lanes) - 1;
     Index output = 0;
     V odd_before = C::identity();
-    if constexpr (kernel == 3 && lo == 0) {
-      V low = columns.template at<R>(0);
-      for (; 2 * output + 3 * lanes <= length && output + lanes <= outputs; output += lanes) {
-        columns.template prefetch<R>(2 * output + ahead);
-        const V high = columns.template at<R>(2 * output + lanes),
-                next = columns.template at<R>(2 * output + 2 * lanes);
+    const auto at = [&](Index element) NDPOOL_HOT { return columns.template stack_at<R, 1, watched>(element).of[0]; };
+    // Outputs whose columns are whole vectors, with another one behind if that is wanted, too.
+    constexpr Index behind = kernel == 3 && lo == 0 ? lanes : 0;
+    const Index whole = std::min((length - behind) / (2 * lanes), outputs / lanes) * lanes;
+    if constexpr (behind > 0) {
+      V low = at(0);
+      for (; output < whole; output += lanes) {
+        if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);
+        const V high = at(2 * output + lanes), next = at(2 * output + 2 * lanes);
         const V even = hn::ConcatEven(d, high, low), odd = hn::ConcatOdd(d, high, low);
         // Only the first even column of the next vectors is wanted, and it is their first lane.
         store(combine(combine(even, odd), slide<1>(d, next, even)), output);
         low = next;
       }
     } else {
-      for (; 2 * output + 2 * lanes <= length && output + lanes <= outputs; output += lanes) {
-        columns.template prefetch<R>(2 * output + ahead);
-        const auto [low, high] = columns.template two_at<R>(2 * output);
-        const V even = hn::ConcatEven(d, high, low), odd = hn::ConcatOdd(d, high, low);
+      for (; output < whole; output += lanes) {
+        if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);
+        const auto [low, high] = columns.template two_at<R, 1, watched>(2 * output);
+        const V even = hn::ConcatEven(d, high.of[0], low.of[0]), odd = hn::ConcatOdd(d, high.of[0], low.of[0]);
         if constexpr (kernel == 2) {
           store(combine(even, odd), output);
         } else {
@@ -224,7 +333,6 @@ class FusedRow {
     while (output < outputs) {
       if (output + lanes > outputs) output = outputs - lanes;
       const Index from = 2 * output;
-      columns.template prefetch<R>(from + ahead);
       const V low = columns.template at<R>(from), high = near_edge<R>(columns, from + lanes, length);
       const V even = hn::ConcatEven(d, high, low), odd = hn::ConcatOdd(d, high, low);
       if constexpr (kernel == 2) {

@@ -10,8 +10,6 @@
 
 #include "kernels/columns-inl.h"
 
-#include <array>
-
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
@@ -33,7 +31,7 @@ class FusedWide {
     return axis.stride == 1 && axis.dilation == 1 && axis.output >= lanes && axis.input >= lanes;
   }
 
-  static constexpr Index most_rows = 64;  ///< of a plane that are made together
+  static constexpr Index most_rows = 256;  ///< of a plane that are made together
 
   /// Output rows from one on, the same ones of some planes. `in` is the first plane, `out` the first output;
   /// `finish(vector, output, row)` is what is stored. False if there was a NaN: then what was written is not to be
@@ -75,6 +73,7 @@ class FusedWide {
  private:
   static constexpr Index most_taps = 16;
   static constexpr Index strip = 1024, most_columns = 2048;
+  static_assert(strip + most_taps <= no_row_length);
 
   static bool is_narrow(const Axis& axis) { return !axis.adaptive && axis.kernel <= most_taps; }
   static E identity() { return Combiner<C::kind, Nan::propagate, E>::identity(); }
@@ -92,7 +91,7 @@ class FusedWide {
       const Taps taps = vertical.window.taps(position);
       const auto real = [&](Index t) { return in + (taps.first + t * taps.step) * vertical.stride.in; };
       if (C::kind == Combine::sum && taps.count < taps.length) {
-        for (Index t = 0; t < taps.length; ++t) row[t] = no_row();
+        for (Index t = 0; t < taps.length; ++t) row[t] = no_row<E>();
         for (Index t = 0; t < taps.count; ++t) row[taps.first_tap + t] = real(t);
         count = taps.length;
         return;
@@ -104,16 +103,6 @@ class FusedWide {
         run = {std::min(most, full.end - position), vertical.window.stride * vertical.stride.in, 0};
     }
   };
-  /// A row that changes no number, not even -0.
-  static const E* no_row() {
-    static constexpr auto cells = [] {
-      std::array<E, strip + most_taps> all{};
-      all.fill(static_cast<E>(-0.0));
-      return all;
-    }();
-    return cells.data();
-  }
-
   /// Calls f(from) for vectors of cells, of which the last begins where it still fits.
   template <class F>
   static HWY_INLINE void for_each_vector(Index begin, Index end, const F& f) {
@@ -132,7 +121,7 @@ class FusedWide {
     std::copy_n(window.row, N, rows);
     V seen = all_seen;
     const RowRun run = window.run;
-    const auto next = [&](Index count) HWY_ATTR {
+    const auto next = [&](Index count) NDPOOL_HOT {
       for (int t = 0; t < N; ++t) rows[t] += count * run.in_step;
       columns += count * pitch;
     };
@@ -143,23 +132,23 @@ class FusedWide {
     // Two windows share all rows but one each; only sums are not to be shared, because of their split.
     if constexpr (C::kind != Combine::sum && N >= 3)
       for (; slides && r + 2 <= run.count; r += 2, next(2))
-        for_each_vector(0, length, [&](Index i) HWY_ATTR {
-          const auto leaf = [&](int t) HWY_ATTR { return C::load(rows[t] + i); };
+        for_each_vector(0, length, [&](Index i) NDPOOL_HOT {
+          const auto leaf = [&](int t) NDPOOL_HOT { return C::load(rows[t] + i); };
           const V above = leaf(0), below = C::load(rows[N - 1] + run.in_step + i);
-          const V shared = fold_split<1, N - 1>(leaf, [](V a, V b) HWY_ATTR { return combine(a, b); });
+          const V shared = fold_split<1, N - 1>(leaf, [](V a, V b) NDPOOL_HOT { return combine(a, b); });
           if constexpr (C::watches) seen = hn::Add(seen, hn::Add(leaf(N - 1), below));
           C::store(combine(above, shared), columns + i);
           C::store(combine(shared, below), columns + pitch + i);
         });
     for (; r < run.count; ++r, next(1))
-      for_each_vector(0, length, [&](Index i) HWY_ATTR {
-        const auto leaf = [&](int t) HWY_ATTR { return C::load(rows[t] + i); };
+      for_each_vector(0, length, [&](Index i) NDPOOL_HOT {
+        const auto leaf = [&](int t) NDPOOL_HOT { return C::load(rows[t] + i); };
         if constexpr (C::watches)
           for (int t = slides ? N - 1 : 0; t < N; ++t) seen = hn::Add(seen, leaf(t));
-        C::store(fold_split<0, N>(leaf, [](V a, V b) HWY_ATTR { return combine(a, b); }), columns + i);
+        C::store(fold_split<0, N>(leaf, [](V a, V b) NDPOOL_HOT { return combine(a, b); }), columns + i);
       });
     if constexpr (C::watches)  // what no window has for itself
-      for_each_vector(0, length, [&](Index i) HWY_ATTR {
+      for_each_vector(0, length, [&](Index i) NDPOOL_HOT {
         for (int t = 0; t < N - 1; ++t) seen = hn::Add(seen, C::load(window.row[t] + i));
       });
     all_seen = seen;
@@ -171,11 +160,12 @@ class FusedWide {
     const Finish finish = given_finish;  // the loop's alone, so that it can live in registers
     const Index step = run.out_step;
     for (Index r = 0; r < run.count; ++r, columns += pitch, out += step)
-      for_each_vector(begin, begin + outputs, [&](Index output) HWY_ATTR {
+      for_each_vector(begin, begin + outputs, [&](Index output) NDPOOL_HOT {
         const E* from = columns + (output - begin);
-        const auto leaf = [&](int t) HWY_ATTR { return C::load(from + t); };
-        C::store(finish(fold_split<0, N>(leaf, [](V a, V b) HWY_ATTR { return combine(a, b); }), output, first_row + r),
-                 out + output);
+        const auto leaf = [&](int t) NDPOOL_HOT { return C::load(from + t); };
+        C::store(
+            finish(fold_split<0, N>(leaf, [](V a, V b) NDPOOL_HOT { return combine(a, b); }), output, first_row + r),
+            out + output);
       });
   }
 
