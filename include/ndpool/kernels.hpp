@@ -86,7 +86,6 @@ struct Rows;
 struct PackedPlanes;
 enum class WinnerUse : unsigned char;
 enum class IndexUse : unsigned char;
-enum class AnalyticUse : unsigned char;
 
 /// A pool prepared for one shape and set of strides. Immutable, so threads may share it; running it allocates nothing
 /// once a thread has the scratch it keeps.
@@ -148,8 +147,7 @@ class KernelPlan {
                    const Watch& watch) const;
   bool run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out,
                    const Watch& watch) const;
-  bool run_analytic(AnalyticUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
-                    const Watch& watch) const;
+  bool run_analytic(WinnerUse use, const void* in, void* tangent_in, void* tangent_out, const Watch& watch) const;
   bool run_values(const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed, const void* in, void* out,
                   const Watch& watch) const;
 

@@ -3,11 +3,11 @@
 // Both are a function of a sum of powers, exp(beta x) or |x|^p, and their weights are a slope of the tap times a factor
 // of the window. Numbers whose powers could leave the range, and all that are not finite, have the power NaN: a window
 // that sees one of them has a sum that is not usable, and goes to the spec.
-#if defined(NDPOOL_ANALYTIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef NDPOOL_ANALYTIC_INL_H_
-#undef NDPOOL_ANALYTIC_INL_H_
+#if defined(NDPOOL_POWERS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_POWERS_INL_H_
+#undef NDPOOL_POWERS_INL_H_
 #else
-#define NDPOOL_ANALYTIC_INL_H_
+#define NDPOOL_POWERS_INL_H_
 #endif
 
 #include "kernels/math-inl.h"
@@ -42,7 +42,7 @@ struct FiniteRange {
 template <class T>
 class SmoothMaxPowers {
  public:
-  using N = spec::Accumulator<T>;
+  using N = T;
   using D = hn::ScalableTag<N>;
   using V = hn::Vec<D>;
   using M = hn::Mask<D>;
@@ -139,7 +139,7 @@ class SmoothMaxPowers {
 template <class T>
 class LpPowers {
  public:
-  using N = spec::Accumulator<T>;
+  using N = T;
   using D = hn::ScalableTag<N>;
   using V = hn::Vec<D>;
   using M = hn::Mask<D>;
@@ -222,4 +222,4 @@ class LpPowers {
 }  // namespace ndpool
 HWY_AFTER_NAMESPACE();
 
-#endif  // NDPOOL_ANALYTIC_INL_H_
+#endif  // NDPOOL_POWERS_INL_H_
