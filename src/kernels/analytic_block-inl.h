@@ -16,7 +16,8 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// out[i] = f(in[i] ...), vector by vector. The rest is filled up with its first element.
+/// out[i] = f(in[i] ...), vector by vector. The last vector is made of the last elements, some of them again; where
+/// that would read what was written, and where there are too few, it is filled up with copies.
 template <class N, class F, class... In>
 HWY_INLINE void transform(Index count, N* out, const F& f, const In*... in) {
   const hn::ScalableTag<N> d;
@@ -24,6 +25,11 @@ HWY_INLINE void transform(Index count, N* out, const F& f, const In*... in) {
   Index i = 0;
   for (; i + lanes <= count; i += lanes) hn::StoreU(f(hn::LoadU(d, in + i)...), d, out + i);
   if (i == count) return;
+  if (i > 0 && ((in != out) && ...)) {
+    i = count - lanes;
+    hn::StoreU(f(hn::LoadU(d, in + i)...), d, out + i);
+    return;
+  }
   const auto rest = [&](const N* from) HWY_ATTR {
     HWY_ALIGN N all[hn::MaxLanes(d)];
     for (Index lane = 0; lane < lanes; ++lane) all[lane] = from[i + lane < count ? i + lane : i];
@@ -90,14 +96,19 @@ class AnalyticBlock {
 
   Index outputs() const { return (end - begin) * inner; }
   Index length() const { return pixels * inner; }  ///< of a row with its padding
+  /// Of all rows of outputs, with what is between them.
+  Index all_outputs() const { return (count - 1) * blocks.sums_row + outputs(); }
   Index real_length() const { return real_pixels * inner; }
   N* real_part(N* row) const { return row + (real_column - first_column) * inner; }
 
   // ---- rows of scratch ----
 
-  N* kept(Index cell) const { return row_at(kept_, cell - first_cell); }
-  N* exponents(Index cell) const { return row_at(exponents_, cell - first_cell); }
-  N* sums(Index j) const { return row_at(sums_, j); }
+  /// The rows of the windows, numbered from the first tap of the first one on, and exponents for them.
+  N* kept(Index number) const { return reinterpret_cast<N*>(kept_) + number * blocks.row; }
+  N* exponents(Index number) const { return reinterpret_cast<N*>(exponents_) + number * blocks.row; }
+  N* kept_cell(Index cell) const { return kept(cell - top); }
+  Index kept_rows() const { return last.window.span(count); }
+  N* sums(Index j) const { return reinterpret_cast<N*>(sums_) + j * blocks.sums_row; }
 
   N* spare() { return row_at(spare_, used_++); }
   /// Gives back at the end of its life what was taken since its begin.
@@ -125,6 +136,11 @@ class AnalyticBlock {
   bool is_seen(Index cell) const {
     return last.window.adaptive || last.window.kernel >= last.window.stride ||
            last.window.outputs_seeing(cell).count > 0;
+  }
+  /// True if all cells that the windows of the block see lie as rows are kept.
+  bool cells_follow_one_another() const {
+    return outer_axes == 0 && is_packed(&Strides::in) && real_pixels * inner == blocks.row &&
+           (last_cell - first_cell == 1 || last.stride.in == blocks.row) && last.window.kernel >= last.window.stride;
   }
   /// Calls f(offsets) for every input row that the block may see at a cell of the last vertical axis: the loops over
   /// the outer axes.
@@ -185,6 +201,7 @@ class AnalyticBlock {
   Index first = 0, count = 0;              ///< output rows
   Index begin = 0, end = 0;                ///< outputs
   Index first_cell = 0, last_cell = 0;     ///< input rows, on the last vertical axis
+  Index top = 0;                           ///< the row under the first tap, which may be padding
   Index first_column = 0, pixels = 0;      ///< columns with padding, and
   Index real_column = 0, real_pixels = 0;  ///< those of the input
 
@@ -195,17 +212,15 @@ class AnalyticBlock {
 
   /// The rows and columns that the windows of the block see. Rows of columns have their padding, too.
   void find_cells() {
-    const Taps first_taps = last.window.taps(first), last_taps = last.window.taps(first + count - 1);
-    first_cell = first_taps.first;
-    last_cell = last_taps.first + (last_taps.count - 1) * last_taps.step + 1;
-    // Where windows are dilated, one in between may begin before the first, which has padding before it, and any may
-    // end behind the last, which has padding behind it.
-    if (!last.window.adaptive)
-      for (Index j = 0; j < count; ++j) {
-        const Taps taps = last.window.taps(first + j);
-        first_cell = std::min(first_cell, taps.first);
-        last_cell = std::max(last_cell, taps.first + (taps.count - 1) * taps.step + 1);
-      }
+    if (last.window.adaptive) {
+      const Taps first_bin = last.window.taps(first), last_bin = last.window.taps(first + count - 1);
+      top = first_cell = first_bin.first;
+      last_cell = last_bin.first + last_bin.count;
+    } else {
+      top = last.window.start(first);
+      first_cell = std::max<Index>(top, 0);
+      last_cell = std::min(top + last.window.span(count), last.window.input);
+    }
     first_column = axis.adaptive ? 0 : axis.start(begin);
     pixels = axis.adaptive ? axis.input : axis.span(end - begin);
     real_column = std::max<Index>(first_column, 0);

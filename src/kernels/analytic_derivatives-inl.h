@@ -34,7 +34,7 @@ class AnalyticDerivatives {
     const bool is_jvp = job_.use == WinnerUse::jvp;
     if (!is_jvp) zero_planes(job_.rows, job_.first_row, job_.last_row, static_cast<N*>(job_.tangent_in));
     block_.for_each([&] {
-      sums_.make();
+      sums_.make(false);
       if (is_jvp)
         write_tangents();
       else
@@ -55,11 +55,13 @@ class AnalyticDerivatives {
 
   void write_tangents() {
     const auto make = [this](N* to, const Strides& at) { scale_tangents(to, at); };
-    sums_.keep_rows(make);
+    sums_.make_rows(make);
     const Borrowing borrowing(block_);
-    N* products = block_.spare();
+    N* all_products =
+        block_.blocks.kept_rows > 0 ? block_.exponents(0) : block_.spare();  // derivatives have no exponents
+    sums_.sum_windows(make, all_products);
     for (Index j = 0; j < block_.count; ++j) {
-      sums_.sum_windows(j, make, products);
+      const N* products = all_products + j * block_.blocks.sums_row;
       N* sums = block_.sums(j);
       bool all_usable = true;
       block_.write_row(job_.tangent_out, &Strides::tangent_out, j,
@@ -116,9 +118,7 @@ class AnalyticDerivatives {
     const Index length = block_.length();
     const bool keeps = block_.blocks.kept_rows > 0;
     N* columns = block_.spare();
-    if (keeps)
-      for (Index cell = block_.first_cell; cell < block_.last_cell; ++cell)
-        std::fill(block_.kept(cell), block_.kept(cell) + length, N(0));
+    if (keeps) std::fill(block_.kept(0), block_.kept(block_.kept_rows()), N(0));
     for (Index j = 0; j < block_.count; ++j) {
       share_gradients(j);
       spread(block_.sums(j), columns);
@@ -126,14 +126,14 @@ class AnalyticDerivatives {
       for (Index r = 0; r < taps.count; ++r) {
         const Index cell = taps.first + r * taps.step;
         if (keeps)
-          PowerSums<Powers>::add_rows(length, block_.kept(cell), block_.kept(cell), columns);
+          PowerSums<Powers>::add_rows(length, block_.kept_cell(cell), block_.kept_cell(cell), columns);
         else
           add_to_cells(cell, columns);
       }
     }
     if (keeps)
       for (Index cell = block_.first_cell; cell < block_.last_cell; ++cell)
-        if (block_.is_seen(cell)) add_to_cells(cell, block_.kept(cell));
+        if (block_.is_seen(cell)) add_to_cells(cell, block_.kept_cell(cell));
   }
 
   /// Replaces the sums of output row j by the shares; those of windows that are not usable are 0, for the spec adds

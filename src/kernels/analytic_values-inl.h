@@ -34,29 +34,33 @@ class AnalyticValues {
 
  private:
   void write_block() {
-    if (is_wide_) return write_wide_block();
-    sums_.make();
-    for (Index j = 0; j < block_.count; ++j) {
-      bool all_usable = true;
-      block_.write_row(job_.out, &Strides::out, j, [&](N* out) { all_usable = finish(block_.sums(j), out); });
-      if (all_usable) continue;
-      if constexpr (Powers::has_split_powers)
-        if (split_sums().exist()) {
-          is_wide_ = true;  // the next blocks are likely to be, too
-          return write_wide_block();
-        }
-      write_by_spec(j);
-    }
+    if constexpr (Powers::has_split_powers)
+      if (SplitSums<Powers>::exist(block_)) {
+        is_wide_ = is_wide_ || !sums_.make(true);  // the next blocks are likely to be wide, too
+        if (is_wide_) SplitSums<Powers>(block_, powers_, sums_, job_.in).make();
+        return write_values();
+      }
+    sums_.make(false);
+    write_values();
   }
 
-  /// All values of the block, for numbers of any range.
-  void write_wide_block() {
-    if constexpr (Powers::has_split_powers) {
-      split_sums().write_values(job_.out);
-      for (Index j = 0; j < block_.count; ++j) write_by_spec(j);
+  void write_values() {
+    if (rows_follow_one_another()) {
+      N* out = static_cast<N*>(job_.out) + block_.output_offset(&Strides::out, 0) + block_.begin * block_.inner;
+      if (!finish(0, block_.all_outputs(), out))
+        for (Index j = 0; j < block_.count; ++j) write_by_spec(j);
+      return;
+    }
+    for (Index j = 0; j < block_.count; ++j) {
+      bool all_usable = true;
+      block_.write_row(job_.out, &Strides::out, j, [&](N* out) { all_usable = finish(j, block_.outputs(), out); });
+      if (!all_usable) write_by_spec(j);
     }
   }
-  SplitSums<Powers> split_sums() { return {block_, powers_, sums_, job_.in}; }
+  bool rows_follow_one_another() const {
+    return block_.is_packed(&Strides::out) && block_.last.stride.out == block_.outputs() &&
+           block_.blocks.sums_row == block_.outputs();
+  }
 
   void write_by_spec(Index j) {
     by_spec_.for_each_unusable(block_.sums(j), [&](Index output, Index lane) {
@@ -64,12 +68,25 @@ class AnalyticValues {
     });
   }
 
-  HWY_NOINLINE bool finish(const N* sums, N* out) {
+  /// The values of sums from row j on. False if some are not usable.
+  HWY_NOINLINE bool finish(Index j, Index count, N* out) {
     const D d;
     const Powers powers = powers_;
     auto usable = all_lanes<D>();
+    const N *sums = block_.sums(j), *exponents = block_.exponents(0) + j * block_.blocks.sums_row;
+    if constexpr (Powers::has_split_powers)
+      if (is_wide_) {
+        transform(
+            count, out,
+            [&usable, d, powers](V sum, V exponent) HWY_ATTR {
+              usable = hn::And(usable, powers.is_usable(d, sum));
+              return powers.split_value(d, sum, exponent);
+            },
+            sums, exponents);
+        return hn::AllTrue(d, usable);
+      }
     transform(
-        block_.outputs(), out,
+        count, out,
         [&usable, d, powers](V sum) HWY_ATTR {
           usable = hn::And(usable, powers.is_usable(d, sum));
           return powers.value(d, sum);

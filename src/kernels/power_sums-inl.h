@@ -10,8 +10,6 @@
 #include "kernels/analytic_block-inl.h"
 #include "kernels/powers-inl.h"
 
-#include <optional>
-
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
@@ -30,61 +28,62 @@ class PowerSums {
         powers_(powers),
         in_(in),
         columns_(block.spare()),
-        full_(block.axis.adaptive ? Range{0, 0} : block.axis.full_outputs()) {
-    along_.inner = {block.inner, {1, 1, 1, 1}};
-    along_.horizontal.stride.in = block.inner;
-    along_.horizontal.window = block.axis;
-  }
+        full_(block.axis.adaptive ? Range{0, 0} : block.axis.full_outputs()),
+        has_edges_(has_edges(block.rows)) {}
 
-  /// The sums of powers over all windows of the block.
-  void make() {
-    begin_block();
+  /// The sums of powers over all windows of the block. False if that was left because powers are out of range.
+  bool make(bool leaves_wide_blocks) {
+    const D d;
     if (powers_.needs_range()) powers_.set_range(find_range());
-    const auto power = [this](N* to, const Strides& at) { raise_row(to, at); };
-    keep_rows(power);
+    seen_ = hn::Zero(d);
+    const auto power = [this](N* to, const Strides& at) HWY_ATTR { raise_row(to, at); };
+    if (block_.blocks.kept_rows > 0 && block_.cells_follow_one_another()) {
+      raise(first_cells(), block_.kept_cell(block_.first_cell),
+            (block_.last_cell - block_.first_cell) * block_.blocks.row);
+      pad_above_and_below();
+    } else {
+      make_rows(power);
+    }
+    if (leaves_wide_blocks && !hn::AllFalse(d, hn::IsNaN(seen_))) return false;
+    sum_windows(power, block_.sums(0));
     const N zero_power = powers_.zero_power();
-    for (Index j = 0; j < block_.count; ++j) {
-      sum_windows(j, power, block_.sums(j));
-      add_zeros(j, zero_power);
-    }
-  }
-
-  /// Before rows are summed along.
-  void begin_block() {
-    Axis& window = along_.horizontal.window;
-    if (!block_.axis.adaptive) {
-      window = {block_.pixels, block_.end - block_.begin, window.kernel, window.stride, window.dilation};
-      window.pooled = true;
-    }
-    fold_.emplace(along_, columns_, block_.rest_of_scratch);
+    for (Index j = 0; j < block_.count; ++j) add_zeros(j, zero_power);
+    return true;
   }
 
   /// make(to, offsets) for every cell that the windows see, if rows are kept.
   template <class Make>
-  void keep_rows(const Make& make) {
+  void make_rows(const Make& make) {
     if (block_.blocks.kept_rows == 0) return;
     for (Index cell = block_.first_cell; cell < block_.last_cell; ++cell)
-      if (block_.is_seen(cell)) make_row(block_.outer_axes - 1, block_.at_cell(cell), block_.kept(cell), make);
+      if (block_.is_seen(cell)) make_row(block_.outer_axes - 1, block_.at_cell(cell), block_.kept_cell(cell), make);
+    pad_above_and_below();
   }
 
-  /// The sums over all windows of output row j of the block.
+  /// The sums over all windows of the block, of rows that are kept or made now.
   template <class Make>
-  void sum_windows(Index j, const Make& make, N* sums) {
-    const Taps taps = block_.last.window.taps(block_.first + j);
-    const auto cell = [&](Index r) { return taps.first + r * taps.step; };
-    if (block_.blocks.kept_rows == 0)
-      sum_rows(taps.count, columns_,
-               [&](Index r, N* row) { return make_row(block_.outer_axes - 1, block_.at_cell(cell(r)), row, make); });
-    else
-      sum_rows(taps.count, columns_, [&](Index r, N*) { return block_.kept(cell(r)); });
-    sum_along(sums);
+  void sum_windows(const Make& make, N* sums) {
+    if (block_.blocks.kept_rows > 0) {
+      sum_across();
+      return sum_along(block_.kept(0), sums);
+    }
+    const Taps taps = block_.last.window.taps(block_.first);
+    sum_rows(taps.count, columns_, [&](Index r, N* row) {
+      return make_row(block_.outer_axes - 1, block_.at_cell(taps.first + r * taps.step), row, make);
+    });
+    sum_along(columns_, sums);
   }
 
-  /// Zeros where a row has padding.
-  void pad(N* row) const {
+  /// Where cells follow one another.
+  const N* first_cells() const {
+    return static_cast<const N*>(in_) + block_.at_cell(block_.first_cell).in + block_.real_column * block_.inner;
+  }
+
+  /// Zeros, or what is given, where a row has padding, and behind it.
+  void pad(N* row, N with = 0) const {
     N* real = block_.real_part(row);
-    std::fill(row, real, N(0));
-    std::fill(real + block_.real_length(), row + block_.length(), N(0));
+    std::fill(row, real, with);
+    std::fill(real + block_.real_length(), row + block_.blocks.row, with);
   }
 
   template <class... In>
@@ -98,7 +97,7 @@ class PowerSums {
   template <class F>
   void for_each_padded(Index j, const F& f) const {
     const Axis& axis = block_.axis;
-    if (!powers_.adds_zeros && Powers::single_taps_are_exact) return;
+    if (!has_edges_ || (!powers_.adds_zeros && Powers::single_taps_are_exact)) return;
     TapCounts vertical;
     bool is_full = true;
     const auto count = [&](const Taps& taps) {
@@ -125,41 +124,70 @@ class PowerSums {
   }
 
  private:
-  FiniteRange<N> find_range() {
+  /// False if no window has padding, or a single tap.
+  static bool has_edges(const Rows& rows) {
+    const auto is_full = [](const Axis& axis) {
+      return !axis.adaptive && axis.full_outputs().begin == 0 && axis.full_outputs().end == axis.output;
+    };
+    bool all_full = is_full(rows.horizontal.window) && rows.tap_count > 1;
+    for (int v = 0; v < rows.vertical_count; ++v) all_full = all_full && is_full(rows.vertical[v].window);
+    return !all_full;
+  }
+
+  HWY_NOINLINE FiniteRange<N> find_range() {
     const D d;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
     const Borrowing borrowing(block_);
     N* copy = block_.spare();
-    N* ignored = block_.spare();
-    const N largest = std::numeric_limits<N>::max();
-    V low = hn::Set(d, largest), high = hn::Set(d, -largest);
-    for (Index cell = block_.first_cell; cell < block_.last_cell; ++cell)
-      if (block_.is_seen(cell))
-        block_.for_each_row(cell, [&](const Strides& at) HWY_ATTR {
-          const N* x = block_.load_in(in_, &Strides::in, at, copy);
-          transform(
-              block_.real_length(), ignored,
-              [&](V v) HWY_ATTR {
-                const auto is_finite = hn::Le(hn::Abs(v), hn::Set(d, largest));
-                low = hn::Min(low, hn::IfThenElse(is_finite, v, low));
-                high = hn::Max(high, hn::IfThenElse(is_finite, v, high));
-                return v;
-              },
-              x);
-        });
+    const N most = std::numeric_limits<N>::max();
+    V low = hn::Set(d, most), high = hn::Set(d, -most);
+    const auto see = [&](V v) HWY_ATTR {
+      const auto is_finite = hn::Le(hn::Abs(v), hn::Set(d, most));
+      low = hn::Min(low, hn::IfThenElse(is_finite, v, low));
+      high = hn::Max(high, hn::IfThenElse(is_finite, v, high));
+    };
+    const auto see_all = [&](const N* x, Index count) HWY_ATTR {
+      Index i = 0;
+      for (; i + lanes <= count; i += lanes) see(hn::LoadU(d, x + i));
+      for (; i < count; ++i) see(hn::Set(d, x[i]));
+    };
+    if (block_.cells_follow_one_another())
+      see_all(first_cells(), (block_.last_cell - block_.first_cell) * block_.blocks.row);
+    else
+      for (Index cell = block_.first_cell; cell < block_.last_cell; ++cell)
+        if (block_.is_seen(cell))
+          block_.for_each_row(cell, [&](const Strides& at) HWY_ATTR {
+            see_all(block_.load_in(in_, &Strides::in, at, copy), block_.real_length());
+          });
     FiniteRange<N> range{hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
     if (range.lowest > range.highest) range = {0, 0};
     return range;
   }
 
-  HWY_NOINLINE void raise_row(N* to, const Strides& at) {
-    const D d;
+  void raise_row(N* to, const Strides& at) {
     const Borrowing borrowing(block_);
-    const N* x = block_.load_in(in_, &Strides::in, at, block_.spare());
-    // A copy of its own: the numbers written could be its members, as far as a compiler knows.
-    const Powers powers = powers_;
-    transform(
-        block_.real_length(), block_.real_part(to), [d, powers](V v) HWY_ATTR { return powers.power(d, v); }, x);
+    raise(block_.load_in(in_, &Strides::in, at, block_.spare()), block_.real_part(to), block_.real_length());
     pad(to);
+  }
+  HWY_NOINLINE void raise(const N* x, N* to, Index count) {
+    const D d;
+    // Copies of its own: the numbers written could be members, as far as a compiler knows.
+    const Powers powers = powers_;
+    V seen = seen_;
+    transform(
+        count, to,
+        [&seen, d, powers](V v) HWY_ATTR {
+          const V power = powers.power(d, v);
+          seen = seen + power;
+          return power;
+        },
+        x);
+    seen_ = seen;
+  }
+
+  void pad_above_and_below() const {
+    std::fill(block_.kept(0), block_.kept_cell(block_.first_cell), N(0));
+    std::fill(block_.kept_cell(block_.last_cell), block_.kept(block_.kept_rows()), N(0));
   }
 
   /// One row of the last vertical axis: the sum over the outer taps of what `make(to, offsets)` makes of each.
@@ -181,7 +209,7 @@ class PowerSums {
   template <class Leaf>
   void sum_rows(Index count, N* to, const Leaf& leaf, Index first = 0) {
     const Borrowing borrowing(block_);
-    const Index length = block_.length();
+    const Index length = block_.blocks.row;
     if (count > 4) {
       const Index half = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(count - 1)));
       sum_rows(half, to, leaf, first);
@@ -198,14 +226,46 @@ class PowerSums {
     if (count == 4) add_rows(length, to, row[0], row[1], row[2], row[3]);
   }
 
-  HWY_NOINLINE void sum_along(N* sums) {
-    const Index inner = block_.inner;
-    (*fold_)(start_, sums, [&](const N* values, Index step, Index begin, Index end) {
-      N* to = sums + begin * inner;
-      if (values == to) return;
+  /// Rows of columns, one for every output row, from where the first tap of its windows is on: where they were kept.
+  void sum_across() {
+    const Axis& window = block_.last.window;
+    const auto row = [&](Index number) { return block_.kept(number); };
+    if (window.kernel <= most_flat_taps) return fold(window, block_.count, block_.blocks.row, row(0), row(0));
+    for (Index j = 0; j < block_.count; ++j)
+      sum_rows(window.kernel, row(j), [&](Index r, N*) { return row(j * window.stride + r * window.dilation); });
+  }
+
+  /// Short windows of all rows at once. Between rows this makes sums of two of them, which nobody reads.
+  void sum_along(const N* columns, N* sums) {
+    Axis axis = block_.axis;
+    const Index row = block_.blocks.row, sums_row = block_.blocks.sums_row;
+    if (!axis.adaptive && axis.kernel <= most_flat_taps) {
+      axis.stride = block_.blocks.step;
+      return fold(axis, block_.all_outputs() / block_.inner, block_.inner, columns, sums);
+    }
+    for (Index j = 0; j < block_.count; ++j)
+      fold(axis, block_.end - block_.begin, block_.inner, columns + j * row, sums + j * sums_row);
+  }
+  static constexpr Index most_flat_taps = 4;
+
+  /// Windows of pixels with so many lanes, none of which is padding. The sums may be written over the pixels.
+  HWY_NOINLINE void fold(const Axis& axis, Index outputs, Index lanes, const N* pixels, N* sums) {
+    flat_.inner = {lanes, {1, 1, 1, 1}};
+    flat_.horizontal.stride.in = lanes;
+    Axis& window = flat_.horizontal.window;
+    window = axis;
+    if (!axis.adaptive) {
+      window.lo = window.hi = 0;
+      window.input = axis.span(outputs);
+      window.output = outputs;
+    }
+    RowFold<Reduction<N, Combine::sum, Nan::propagate>> sum(flat_, pixels, block_.rest_of_scratch);
+    sum(start_, sums, [&](const N* values, Index step, Index begin, Index end) {
+      N* to = sums + begin * lanes;
+      if (values == to && step == 1) return;
       for (Index output = begin; output < end; ++output)
-        for (Index lane = 0; lane < inner; ++lane)
-          to[(output - begin) * inner + lane] = values[(output - begin) * step * inner + lane];
+        for (Index lane = 0; lane < lanes; ++lane)
+          to[(output - begin) * lanes + lane] = values[(output - begin) * step * lanes + lane];
     });
   }
 
@@ -224,11 +284,12 @@ class PowerSums {
   Block& block_;
   Powers& powers_;
   const void* in_;
-  N* columns_;        ///< what is folded along: the sum over the vertical taps
+  N* columns_;        ///< the sum over the vertical taps, where rows are not kept
   const Range full_;  ///< outputs of a row without padding
-  Rows along_;        ///< the columns of a strip as an input of their own
-  std::optional<RowFold<Reduction<N, Combine::sum, Nan::propagate>>> fold_;
-  RowCursor start_{along_, 0};
+  const bool has_edges_;
+  Rows flat_;  ///< what is folded now, as an input of its own
+  RowCursor start_{flat_, 0};
+  V seen_ = hn::Zero(D());  ///< the sum of all powers, which is NaN if one is
 };
 
 }  // namespace HWY_NAMESPACE

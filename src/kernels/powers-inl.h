@@ -67,7 +67,7 @@ class SmoothMaxPowers {
 
   HWY_INLINE V power(D d, V x) const { return derivatives_ ? exp_of<true>(d, x) : exp_of<false>(d, x); }
   HWY_INLINE V slope(D d, V x) const { return power(d, x); }
-  HWY_INLINE V value(D d, V sum) const { return hn::Mul(Log(d, sum), hn::Set(d, 1 / beta_)); }
+  HWY_INLINE V value(D d, V sum) const { return hn::Mul(LogOfNormal(d, sum), hn::Set(d, 1 / beta_)); }
   HWY_INLINE V factor(D d, V sum) const { return hn::Div(hn::Set(d, N(1)), sum); }
   HWY_INLINE M is_usable(D d, V sum) const {
     return hn::And(hn::Ge(sum, hn::Set(d, lowest_sum_)), hn::Le(sum, hn::Set(d, highest_sum_)));
@@ -86,7 +86,7 @@ class SmoothMaxPowers {
   }
   /// The value of a sum that is fraction * 2^exponent.
   HWY_INLINE V split_value(D d, V fraction, V exponent) const {
-    const V low = hn::MulAdd(exponent, hn::Set(d, ln2(2)), Log(d, fraction));
+    const V low = hn::MulAdd(exponent, hn::Set(d, ln2(2)), LogOfNormal(d, fraction));
     const V log = hn::MulAdd(exponent, hn::Set(d, ln2(0)), hn::MulAdd(exponent, hn::Set(d, ln2(1)), low));
     return hn::Mul(log, hn::Set(d, 1 / beta_));
   }
