@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -214,7 +215,9 @@ ScalarKind wide_kind(ScalarKind kind) { return traits_of(kind).is_short ? Scalar
 
 /// Of smooth max or Lp.
 const AnalyticPair& analytic_kernels(ScalarKind kind, const KernelChoice& choice) {
-  return kernels().analytic->of[static_cast<int>(wide_kind(kind))][choice.combine == Combine::smooth_max ? 0 : 1];
+  const AnalyticFamilies& families = kernels().analytic->of[static_cast<int>(wide_kind(kind))];
+  if (choice.combine == Combine::smooth_max) return families.smooth_max;
+  return std::isinf(choice.parameter) ? families.largest_magnitude : families.lp;
 }
 
 /// What a map needs beyond its own scratch.
@@ -319,7 +322,7 @@ bool KernelPlan::has_winners() const {
 }
 
 bool KernelPlan::has_derivatives() const {
-  if (is_analytic(choice_.combine)) return true;
+  if (is_analytic(choice_.combine)) return analytic_kernels(kind_, choice_).derivatives != nullptr;
   if (!traits_of(kind_).is_real) return false;
   if (choice_.combine == Combine::sum) return spread_rows(rows_->with_whole_axes_merged()).bytes() <= most_scratch;
   return shares_ties(choice_) ? ties_bytes(*rows_) + wide_bytes(kind_, *rows_) <= most_scratch : has_winners();

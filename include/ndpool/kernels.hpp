@@ -115,7 +115,7 @@ class KernelPlan {
   /// Also writes the winners, with the strides of tangent_out. Needs winners.
   bool forward_with_indices(const void* in, void* out, void* indices, IndexKind kind, const Watch& watch = {}) const;
 
-  /// True if the plan has derivatives: floats, and for max and min winners or other ties.
+  /// True if the plan has derivatives: floats, for max and min winners or other ties, and in Lp a finite p.
   bool has_derivatives() const;
   bool jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch = {}) const;
   bool vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch = {}) const;

@@ -23,15 +23,17 @@ void analytic_derivatives(const TangentJob& job) {
 }
 
 /// Short floats are pooled as floats (float_planes.hpp), so they need none of their own.
-template <class T, template <class> class Powers>
-constexpr AnalyticPair analytic_pair() {
+template <class T>
+constexpr AnalyticFamilies analytic_families() {
   if constexpr (std::is_floating_point_v<T>)
-    return {analytic_values<Powers<T>>, analytic_derivatives<Powers<T>>};
+    return {{analytic_values<SmoothMaxPowers<T>>, analytic_derivatives<SmoothMaxPowers<T>>},
+            {analytic_values<LpPowers<T>>, analytic_derivatives<LpPowers<T>>},
+            {analytic_values<Magnitudes<T>>, nullptr}};
   else
     return {};
 }
 
-#define NDPOOL_ROW(name, type) {analytic_pair<type, SmoothMaxPowers>(), analytic_pair<type, LpPowers>()},
+#define NDPOOL_ROW(name, type) analytic_families<type>(),
 NDPOOL_KERNEL_TABLE(AnalyticKernels, analytic_kernels)
 #undef NDPOOL_ROW
 

@@ -8,6 +8,7 @@
 #endif
 
 #include "kernels/analytic_block-inl.h"
+#include "kernels/padded_taps.hpp"
 #include "kernels/powers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,8 +29,7 @@ class PowerSums {
         powers_(powers),
         in_(in),
         columns_(block.spare()),
-        full_(block.axis.adaptive ? Range{0, 0} : block.axis.full_outputs()),
-        has_edges_(has_edges(block.rows)) {}
+        padded_(block.rows, powers.adds_zeros, Powers::single_taps_are_exact) {}
 
   /// The sums of powers over all windows of the block. False if that was left because powers are out of range.
   bool make(bool leaves_wide_blocks) {
@@ -89,49 +89,21 @@ class PowerSums {
   template <class... In>
   static HWY_NOINLINE void add_rows(Index length, N* to, const In*... in) {
     transform(
-        length, to, [](auto... v) HWY_ATTR { return (v + ...); }, in...);
+        length, to, [](auto... v) HWY_ATTR { return add(v...); }, in...);
   }
 
-  /// Calls f(output, zeros, is single) for the outputs of row j that may have padded taps, or a single one. The number
-  /// of zeros is not a product over the axes: it is all taps that count, without the real ones.
-  template <class F>
-  void for_each_padded(Index j, const F& f) const {
-    const Axis& axis = block_.axis;
-    if (!has_edges_ || (!powers_.adds_zeros && Powers::single_taps_are_exact)) return;
-    TapCounts vertical;
-    bool is_full = true;
-    const auto count = [&](const Taps& taps) {
-      vertical.real *= taps.count;
-      vertical.counted *= taps.count + taps.padded;
-      is_full = is_full && taps.count == taps.length;
-    };
-    count(block_.last.window.taps(block_.first + j));
-    for (int v = 0; v < block_.outer_axes; ++v)
-      count(block_.rows.vertical[v].window.taps(block_.cursor.vertical_position(v)));
-    if (axis.adaptive && vertical.counted == vertical.real && vertical.real > 1) return;
-    if (!powers_.adds_zeros && vertical.real > 1) return;
-    const bool skips_full = is_full && !axis.adaptive && vertical.real * axis.kernel > 1;
-    for (Index output = block_.begin; output < block_.end; ++output) {
-      if (skips_full && output >= full_.begin && output < full_.end) {
-        output = full_.end - 1;
-        continue;
-      }
-      const Taps taps = axis.taps(output);
-      const Index real = vertical.real * taps.count;
-      const Index zeros = powers_.adds_zeros ? vertical.counted * (taps.count + taps.padded) - real : 0;
-      f(output, zeros, real + zeros == 1);
-    }
-  }
+  const PaddedTaps& padded() const { return padded_; }
 
  private:
-  /// False if no window has padding, or a single tap.
-  static bool has_edges(const Rows& rows) {
-    const auto is_full = [](const Axis& axis) {
-      return !axis.adaptive && axis.full_outputs().begin == 0 && axis.full_outputs().end == axis.output;
-    };
-    bool all_full = is_full(rows.horizontal.window) && rows.tap_count > 1;
-    for (int v = 0; v < rows.vertical_count; ++v) all_full = all_full && is_full(rows.vertical[v].window);
-    return !all_full;
+  static HWY_INLINE V add(V a, V b) {
+    if constexpr (Powers::combine == Combine::sum) return a + b;
+    // As integers magnitudes have the same order, and NaN is the largest.
+    const hn::RebindToSigned<D> di;
+    return hn::BitCast(D(), hn::Max(hn::BitCast(di, a), hn::BitCast(di, b)));
+  }
+  template <class... Rest>
+  static HWY_INLINE V add(V a, V b, Rest... rest) {
+    return add(add(a, b), rest...);
   }
 
   HWY_NOINLINE FiniteRange<N> find_range() {
@@ -259,7 +231,7 @@ class PowerSums {
       window.input = axis.span(outputs);
       window.output = outputs;
     }
-    RowFold<Reduction<N, Combine::sum, Nan::propagate>> sum(flat_, pixels, block_.rest_of_scratch);
+    RowFold<Reduction<N, Powers::combine, Nan::propagate>> sum(flat_, pixels, block_.rest_of_scratch);
     sum(start_, sums, [&](const N* values, Index step, Index begin, Index end) {
       N* to = sums + begin * lanes;
       if (values == to && step == 1) return;
@@ -272,7 +244,7 @@ class PowerSums {
   /// Adds the padded taps. Windows of one tap, which must give that tap's number, are marked as not usable.
   void add_zeros(Index j, N zero_power) {
     N* sums = block_.sums(j);
-    for_each_padded(j, [&](Index output, Index zeros, bool is_single) {
+    padded_.for_each_output(block_, j, [&](Index output, Index zeros, bool is_single) {
       N* sum = sums + (output - block_.begin) * block_.inner;
       for (Index lane = 0; lane < block_.inner; ++lane) {
         if (zeros > 0) sum[lane] += static_cast<N>(zeros) * zero_power;
@@ -284,9 +256,8 @@ class PowerSums {
   Block& block_;
   Powers& powers_;
   const void* in_;
-  N* columns_;        ///< the sum over the vertical taps, where rows are not kept
-  const Range full_;  ///< outputs of a row without padding
-  const bool has_edges_;
+  N* columns_;  ///< the sum over the vertical taps, where rows are not kept
+  const PaddedTaps padded_;
   Rows flat_;  ///< what is folded now, as an input of its own
   RowCursor start_{flat_, 0};
   V seen_ = hn::Zero(D());  ///< the sum of all powers, which is NaN if one is

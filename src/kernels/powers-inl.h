@@ -91,6 +91,7 @@ class SmoothMaxPowers {
     return hn::Mul(log, hn::Set(d, 1 / beta_));
   }
   static constexpr bool has_split_powers = true;
+  static constexpr Combine combine = Combine::sum;
 
   /// The logarithm of a single power is not the number again, as it has to be.
   static constexpr bool single_taps_are_exact = false;
@@ -188,6 +189,7 @@ class LpPowers {
     return hn::Or(has_room, hn::Eq(sum, hn::Zero(d)));
   }
   static constexpr bool single_taps_are_exact = true, has_split_powers = false;
+  static constexpr Combine combine = Combine::sum;
 
   Reducer reducer;
   static constexpr bool adds_zeros = false;
@@ -216,6 +218,31 @@ class LpPowers {
   }
 
   N p_, root_, root_rest_, scale_ = 1, unscale_ = 1, lowest_sum_, highest_sum_, lowest_magnitude_ = 0;
+};
+
+/// Lp with p = infinity: magnitudes, of which the largest is taken where the others are summed. None of them is out of
+/// range. Its derivatives are those of max, which are not made of powers.
+template <class T>
+class Magnitudes {
+ public:
+  using N = T;
+  using D = hn::ScalableTag<N>;
+  using V = hn::Vec<D>;
+  using M = hn::Mask<D>;
+  using Reducer = spec::LargestMagnitude<T>;
+
+  Magnitudes(const KernelChoice&, bool, Index) {}
+
+  static bool needs_range() { return false; }
+  static void set_range(const FiniteRange<N>&) {}
+  static N zero_power() { return 0; }
+  static HWY_INLINE V power(D, V x) { return hn::Abs(x); }
+  static HWY_INLINE V value(D, V largest) { return largest; }
+  static HWY_INLINE M is_usable(D d, V) { return hn::Eq(hn::Zero(d), hn::Zero(d)); }  // always, NaN too
+  static constexpr bool single_taps_are_exact = true, has_split_powers = false, adds_zeros = false;
+  static constexpr Combine combine = Combine::max;
+
+  Reducer reducer;
 };
 
 }  // namespace HWY_NAMESPACE

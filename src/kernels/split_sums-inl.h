@@ -189,7 +189,7 @@ class SplitSums {
                          std::ldexp(static_cast<N>(count), static_cast<int>(-largest));
       sums.exponent[i] = largest;
     };
-    sums_.for_each_padded(j, [&](Index output, Index zeros, bool is_single) {
+    sums_.padded().for_each_output(block_, j, [&](Index output, Index zeros, bool is_single) {
       const Index at = (output - block_.begin) * block_.inner;
       for (Index i = at; i < at + block_.inner; ++i)
         if (is_single)

@@ -103,15 +103,20 @@ struct IndexKernels {
   IndexKernel of[scalar_kinds] = {};
 };
 
-/// Values and derivatives of smooth max or Lp; null for integers and short floats.
+/// Values and derivatives, if it has any.
 struct AnalyticPair {
   Kernel values = nullptr;
   TangentKernel derivatives = nullptr;
 };
 
+/// Null for integers and short floats.
+struct AnalyticFamilies {
+  AnalyticPair smooth_max, lp, largest_magnitude;
+};
+
 struct AnalyticKernels {
   std::int64_t target = 0;
-  AnalyticPair of[scalar_kinds][2] = {};
+  AnalyticFamilies of[scalar_kinds] = {};
 };
 
 /// One plane of an array of short floats, and the same packed as floats.
