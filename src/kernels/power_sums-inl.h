@@ -23,6 +23,7 @@ class PowerSums {
   using V = hn::Vec<D>;
   using Block = AnalyticBlock<N>;
   using Borrowing = typename Block::Borrowing;
+  using Folded = Reduction<N, Powers::combine, Nan::propagate>;
 
   PowerSums(Block& block, Powers& powers, const void* in)
       : block_(block),
@@ -216,9 +217,28 @@ class PowerSums {
       return fold(axis, block_.all_outputs() / block_.inner, block_.inner, columns, sums);
     }
     for (Index j = 0; j < block_.count; ++j)
-      fold(axis, block_.end - block_.begin, block_.inner, columns + j * row, sums + j * sums_row);
+      if (axis.adaptive && block_.inner == 1)
+        sum_bins(columns + j * row, sums + j * sums_row);
+      else
+        fold(axis, block_.end - block_.begin, block_.inner, columns + j * row, sums + j * sums_row);
   }
   static constexpr Index most_flat_taps = 4;
+
+  /// Bins of single numbers, which a fold of rows would take one by one.
+  HWY_NOINLINE void sum_bins(const N* pixels, N* sums) const {
+    for (Index output = block_.begin; output < block_.end; ++output) {
+      const Taps taps = block_.axis.taps(output);
+      sums[output - block_.begin] = sum_numbers(pixels + taps.first, taps.count);
+    }
+  }
+  static N sum_numbers(const N* numbers, Index count) {
+    constexpr Index few = 8;  // more are summed in halves, for their digits' sake
+    if (count > few)
+      return Folded::Op::combine(sum_numbers(numbers, count / 2), sum_numbers(numbers + count / 2, count - count / 2));
+    N sum = numbers[0];
+    for (Index i = 1; i < count; ++i) sum = Folded::Op::combine(sum, numbers[i]);
+    return sum;
+  }
 
   /// Windows of pixels with so many lanes, none of which is padding. The sums may be written over the pixels.
   HWY_NOINLINE void fold(const Axis& axis, Index outputs, Index lanes, const N* pixels, N* sums) {
@@ -231,7 +251,7 @@ class PowerSums {
       window.input = axis.span(outputs);
       window.output = outputs;
     }
-    RowFold<Reduction<N, Powers::combine, Nan::propagate>> sum(flat_, pixels, block_.rest_of_scratch);
+    RowFold<Folded> sum(flat_, pixels, block_.rest_of_scratch);
     sum(start_, sums, [&](const N* values, Index step, Index begin, Index end) {
       N* to = sums + begin * lanes;
       if (values == to && step == 1) return;
