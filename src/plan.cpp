@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -214,6 +215,13 @@ bool run_map(const Rows& rows, ScalarKind kind, bool as_floats, Index unit, std:
 /// The scalar whose kernels do what short floats have none for.
 ScalarKind wide_kind(ScalarKind kind) { return traits_of(kind).is_short ? ScalarKind::kind_f32 : kind; }
 
+/// Of smooth max or Lp.
+const AnalyticPair& analytic_kernels(ScalarKind kind, const KernelChoice& choice) {
+  const AnalyticFamilies& families = kernels().analytic->of[static_cast<int>(wide_kind(kind))];
+  if (choice.combine == Combine::smooth_max) return families.smooth_max;
+  return std::isinf(choice.parameter) ? families.largest_magnitude : families.lp;
+}
+
 /// What a map needs beyond its own scratch.
 std::size_t wide_bytes(ScalarKind kind, const Rows& rows) {
   return traits_of(kind).is_short ? FloatPlanes::bytes(rows) : 0;
@@ -266,18 +274,16 @@ std::size_t KernelPlan::scratch_bytes() const {
   return bytes;
 }
 
-bool KernelPlan::run_analytic(AnalyticUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
+bool KernelPlan::run_analytic(WinnerUse use, const void* in, void* tangent_in, void* tangent_out,
                               const Watch& watch) const {
-  const int family = choice_.combine == Combine::smooth_max ? 0 : 1;
-  const AnalyticKernel kernel = kernels().analytic->of[static_cast<int>(wide_kind(kind_))][family];
-  const Roles roles = use == AnalyticUse::values ? Roles{.in = Role::read, .out = Role::written}
-                      : use == AnalyticUse::jvp  ? of_jvp
-                                                 : of_vjp;
-  return run_map(*rows_, kind_, traits_of(kind_).is_short, use == AnalyticUse::vjp ? rows_->rows_per_plane : 1,
-                 analytic_scratch_bytes(*rows_), watch, {in, out, tangent_in, tangent_out}, roles,
-                 [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
-                   kernel({rows, choice_, use, a.in, a.out, a.tangent_in, a.tangent_out, begin, end, scratch});
-                 });
+  const TangentKernel kernel = analytic_kernels(kind_, choice_).derivatives;
+  const bool is_vjp = use == WinnerUse::vjp;
+  return run_map(
+      *rows_, kind_, traits_of(kind_).is_short, is_vjp ? rows_->rows_per_plane : 1, analytic_scratch_bytes(*rows_),
+      watch, {in, nullptr, tangent_in, tangent_out}, is_vjp ? of_vjp : of_jvp,
+      [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
+        kernel({rows, choice_, use, IndexKind::flat, a.in, nullptr, a.tangent_in, a.tangent_out, begin, end, scratch});
+      });
 }
 
 bool KernelPlan::run_values(const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed, const void* in,
@@ -291,7 +297,13 @@ bool KernelPlan::run_values(const Rows& rows, const KernelChoice& choice, const 
 }
 
 bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
-  if (is_analytic(choice_.combine)) return run_analytic(AnalyticUse::values, in, out, nullptr, nullptr, watch);
+  if (is_analytic(choice_.combine))
+    return run_map(
+        *rows_, kind_, traits_of(kind_).is_short, 1, analytic_scratch_bytes(*rows_), watch, {in, out, nullptr, nullptr},
+        {.in = Role::read, .out = Role::written},
+        [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
+          analytic_kernels(kind_, choice_).values({rows, choice_, a.in, a.out, begin, end, scratch, nullptr});
+        });
   return run_values(*rows_, choice_, packed_.get(), in, out, watch);
 }
 
@@ -312,7 +324,7 @@ bool KernelPlan::has_winners() const {
 }
 
 bool KernelPlan::has_derivatives() const {
-  if (is_analytic(choice_.combine)) return true;
+  if (is_analytic(choice_.combine)) return analytic_kernels(kind_, choice_).derivatives != nullptr;
   if (!traits_of(kind_).is_real) return false;
   if (choice_.combine == Combine::sum) return spread_rows(rows_->with_whole_axes_merged()).bytes() <= most_scratch;
   return shares_ties(choice_) ? ties_bytes(*rows_) + wide_bytes(kind_, *rows_) <= most_scratch : has_winners();
@@ -345,7 +357,7 @@ bool KernelPlan::forward_with_indices(const void* in, void* out, void* indices, 
 
 bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch) const {
   if (is_analytic(choice_.combine))
-    return run_analytic(AnalyticUse::jvp, in, nullptr, const_cast<void*>(tangent_in), tangent_out, watch);
+    return run_analytic(WinnerUse::jvp, in, const_cast<void*>(tangent_in), tangent_out, watch);
   if (choice_.combine != Combine::sum)
     return run_winners(WinnerUse::jvp, IndexKind::flat, in, nullptr, const_cast<void*>(tangent_in), tangent_out, watch);
   // A linear map is its own derivative: the same rows, with the tangents in place of the values.
@@ -356,7 +368,7 @@ bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, 
 
 bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch) const {
   if (is_analytic(choice_.combine))
-    return run_analytic(AnalyticUse::vjp, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
+    return run_analytic(WinnerUse::vjp, in, tangent_in, const_cast<void*>(tangent_out), watch);
   if (choice_.combine != Combine::sum)
     return run_winners(WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
   if (const TransposedSum sum(kind_, choice_, *rows_); sum.exists)

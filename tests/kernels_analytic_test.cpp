@@ -30,8 +30,8 @@ struct Case {
   Geometry geometry;
 };
 
-/// Lines of the sweep that have kernels, with a p that floats can hold: all but those with p = infinity, and with
-/// windows that hold no cell.
+/// Lines of the sweep that have kernels, with a p that floats can hold: all but those with p = infinity, which have
+/// none for derivatives, and with windows that hold no cell.
 bool has_kernels(const std::string& line) {
   if (!is_transcendental(line) || line.find("p=inf") != std::string::npos) return false;
   const Problem problem = parse_problem(line);
@@ -307,6 +307,30 @@ TYPED_TEST(AnalyticKernel, KeepsTheBoundsOnHostileNumbers) {
                         normal_numbers<TypeParam>(problem.problem.pool.output_shape(shape), random), this->worst_);
       if (::testing::Test::HasFailure()) return;
     }
+}
+
+TYPED_TEST(AnalyticKernel, LargestMagnitudesAreExact) {
+  int count = 0;
+  for (const auto& [name, make] : hostile_data<TypeParam>())
+    for (std::string line : hostile_problems()) {
+      const std::size_t at = line.find("p=2");
+      if (at == std::string::npos || line.find("p=2.25") != std::string::npos) continue;
+      line.replace(at, 3, "p=inf");
+      SCOPED_TRACE(std::string("data: ") + name + ", problem: " + line);
+      std::mt19937_64 random(seed() + std::hash<std::string>()(line));
+      const Problem problem = parse_problem(line);
+      ASSERT_TRUE(problem.pool.template plan<TypeParam>(problem.shape).has_kernels());
+      const Array<TypeParam> x = make(problem.shape, random), expected = forward(problem.pool.by_spec(), x);
+      on_every_target([&] {
+        const Array<TypeParam> y = forward(problem.pool, x);
+        for (Index i = 0; i < y.size(); ++i)
+          ASSERT_TRUE(y[i] == expected[i] || (std::isnan(y[i]) && std::isnan(expected[i])))
+              << "output " << i << ": " << y[i] << " instead of " << expected[i];
+      });
+      if (::testing::Test::HasFailure()) return;
+      ++count;
+    }
+  EXPECT_GE(count, 100);
 }
 
 TYPED_TEST(AnalyticKernel, TangentsOfAnySizeKeepTheirDigits) {

@@ -129,7 +129,7 @@ TEST(Watch, SeesARunGrowToItsEndAndCanStopIt) {
 }
 
 TEST(Watch, SeesTheEndOfARunByTheSpecToo) {
-  const auto plan = lp_pool(std::numeric_limits<double>::infinity(), {.kernel = {2}}).plan<float>({8});
+  const auto plan = max_pool({.kernel = {2}}).by_spec().plan<float>({8});
   ASSERT_FALSE(plan.has_kernels());
   const Array<float> x({8}, 1.0F);
   Array<float> y(plan.output_shape());

@@ -86,7 +86,6 @@ struct Rows;
 struct PackedPlanes;
 enum class WinnerUse : unsigned char;
 enum class IndexUse : unsigned char;
-enum class AnalyticUse : unsigned char;
 
 /// A pool prepared for one shape and set of strides. Immutable, so threads may share it; running it allocates nothing
 /// once a thread has the scratch it keeps.
@@ -116,7 +115,7 @@ class KernelPlan {
   /// Also writes the winners, with the strides of tangent_out. Needs winners.
   bool forward_with_indices(const void* in, void* out, void* indices, IndexKind kind, const Watch& watch = {}) const;
 
-  /// True if the plan has derivatives: floats, and for max and min winners or other ties.
+  /// True if the plan has derivatives: floats, for max and min winners or other ties, and in Lp a finite p.
   bool has_derivatives() const;
   bool jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch = {}) const;
   bool vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch = {}) const;
@@ -148,8 +147,7 @@ class KernelPlan {
                    const Watch& watch) const;
   bool run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out,
                    const Watch& watch) const;
-  bool run_analytic(AnalyticUse use, const void* in, void* out, void* tangent_in, void* tangent_out,
-                    const Watch& watch) const;
+  bool run_analytic(WinnerUse use, const void* in, void* tangent_in, void* tangent_out, const Watch& watch) const;
   bool run_values(const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed, const void* in, void* out,
                   const Watch& watch) const;
 

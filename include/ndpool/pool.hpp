@@ -82,11 +82,7 @@ struct SmoothMax {
 struct Lp {
   double p = 2;
   LpOptions options = {};
-  KernelChoice kernel() const {
-    // For p = infinity the spec is max of magnitudes, which has no kernels.
-    if (p == std::numeric_limits<double>::infinity()) return {};
-    return {.combine = Combine::lp, .parameter = p};
-  }
+  KernelChoice kernel() const { return {.combine = Combine::lp, .parameter = p}; }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::AnalyticField<spec::Accumulator<T>>) {

@@ -6,11 +6,15 @@
 namespace ndpool {
 
 /// A block is some output rows that differ in the last vertical axis only, times a strip of their outputs. The powers
-/// of the input rows it sees are made once and kept, unless they are too many or the rows are not shared anyway.
+/// of the input rows it sees are made once and kept, unless they are too many or the rows are not shared anyway. They
+/// are kept with their padding and close to one another, so that they can be summed as if they were one long row.
 struct AnalyticBlocks {
   Index strip = 1;      ///< outputs of a row
   Index rows = 1;       ///< output rows
   Index kept_rows = 0;  ///< input rows; 0 if each is made when it is needed
+  Index step = 1;       ///< pixels from output to output of such a long row
+  Index row = 1;        ///< elements from row to row, a whole number of steps
+  Index sums_row = 1;   ///< elements from row to row of the sums
   std::size_t row_bytes = 0;
   int spare_rows = 0;  ///< for trees of sums over the vertical taps
 };
@@ -20,7 +24,10 @@ inline AnalyticBlocks analytic_blocks(const Rows& rows) {
   const Axis& axis = rows.horizontal.window;
   blocks.strip = axis.adaptive ? axis.output : strip_outputs(rows);
   const Index pixels = axis.adaptive ? std::max(axis.input, axis.output) : axis.span(blocks.strip);
-  const Index elements = std::max<Index>(1, pixels * rows.inner.extent);
+  if (!axis.adaptive) blocks.step = blocks.strip > 1 ? axis.stride : pixels;  // strides that nothing takes may be huge
+  blocks.sums_row = std::max<Index>(1, detail::ceil_divide(pixels, blocks.step) * rows.inner.extent);
+  blocks.row = blocks.sums_row * blocks.step;
+  const Index elements = blocks.row;
   blocks.row_bytes = (static_cast<std::size_t>(elements) * 8 + 63) / 64 * 64 + 128;
   blocks.spare_rows = 14;
   for (int v = 0; v < rows.vertical_count; ++v) blocks.spare_rows += tree_rows(rows.vertical[v].window.kernel) + 4;
@@ -37,7 +44,7 @@ inline AnalyticBlocks analytic_blocks(const Rows& rows) {
   if (kept < taps && vertical.stride < taps) kept = std::min(2 * taps, farthest / elements);
   if (kept < taps) return blocks;
   blocks.rows = std::min((kept - taps) / vertical.stride + 1, vertical.output);
-  blocks.kept_rows = std::min(vertical.span(blocks.rows), vertical.input);
+  blocks.kept_rows = vertical.span(blocks.rows);
   return blocks;
 }
 

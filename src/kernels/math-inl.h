@@ -156,7 +156,7 @@ struct LogArgument {
   V n, f, h, u;  // h = 1 + f/2
 };
 
-template <class D, class V>
+template <bool may_be_subnormal, class D, class V>
 HWY_INLINE LogArgument<V> ReduceForLog(D d, V x) {
   using T = hn::TFromD<D>;
   using U = hwy::MakeUnsigned<T>;
@@ -166,12 +166,16 @@ HWY_INLINE LogArgument<V> ReduceForLog(D d, V x) {
   constexpr U bias = Limits::max_exponent - 1, one = bias << fraction_bits;
   const hn::RebindToUnsigned<D> du;
   const V offset = hn::Set(d, Table::two_to_the_fraction_bits), exponent_of_1 = offset + hn::Set(d, T(bias));
-  const auto is_subnormal = hn::Lt(x, hn::Set(d, Limits::min()));
-  const V normal = hn::IfThenElse(is_subnormal, x * offset, x);
+  V normal = x, exponent_of_least = exponent_of_1;
+  if constexpr (may_be_subnormal) {
+    const auto is_subnormal = hn::Lt(x, hn::Set(d, Limits::min()));
+    normal = hn::IfThenElse(is_subnormal, x * offset, x);
+    exponent_of_least = hn::IfThenElse(is_subnormal, exponent_of_1 + hn::Set(d, T(fraction_bits)), exponent_of_1);
+  }
   const auto bits = hn::BitCast(du, normal) + hn::Set(du, one - Table::sqrt_half);
   // The biased exponent as the last bits of a number that large.
   const V exponent = hn::BitCast(d, hn::Or(hn::ShiftRight<fraction_bits>(bits), hn::BitCast(du, offset)));
-  const V n = exponent - hn::IfThenElse(is_subnormal, exponent_of_1 + hn::Set(d, T(fraction_bits)), exponent_of_1);
+  const V n = exponent - exponent_of_least;
   const auto fraction = hn::And(bits, hn::Set(du, (U{1} << fraction_bits) - 1));
   const V f = hn::BitCast(d, fraction + hn::Set(du, Table::sqrt_half)) - hn::Set(d, T(1));
   const V h = hn::MulAdd(f, hn::Set(d, T(0.5)), hn::Set(d, T(1)));
@@ -188,19 +192,24 @@ HWY_INLINE V WithLogLimits(D d, V x, V log) {
   return hn::IfThenElse(hn::Le(x, zero), of_others, of_positive);
 }
 
-/// log(x) within 2 ulp (at most 0.96 were seen), also of subnormal numbers; exactly 0 for 1, -inf for both zeros, NaN
-/// for negative numbers.
-template <class D, class V>
-HWY_INLINE V Log(D d, V x) {
+/// log(x) within 2 ulp (at most 0.96 were seen) of a normal number; exactly 0 for 1. Of all else it is anything.
+template <bool may_be_subnormal = false, class D, class V>
+HWY_INLINE V LogOfNormal(D d, V x) {
   using T = hn::TFromD<D>;
   using Table = MathTable<T>;
-  const LogArgument<V> a = ReduceForLog(d, x);
+  const LogArgument<V> a = ReduceForLog<may_be_subnormal>(d, x);
   const V w = a.u * a.u;
   const V v = w * hn::MulAdd(w, Polynomial(d, w, Table::log), hn::Set(d, Table::twelfth_hi));
   // u = f - u f/2, and f is exact: log(1 + f) = u + u v = f - u (f/2 - v).
   const V correction = a.u * hn::MulSub(a.f, hn::Set(d, T(0.5)), v);
   const V low = hn::NegMulAdd(a.n, hn::Set(d, Table::ln2_lo), correction);
-  return WithLogLimits(d, x, hn::MulAdd(a.n, hn::Set(d, Table::ln2_hi), a.f - low));
+  return hn::MulAdd(a.n, hn::Set(d, Table::ln2_hi), a.f - low);
+}
+
+/// The same of any number, also a subnormal one; -inf for both zeros, NaN for negative numbers.
+template <class D, class V>
+HWY_INLINE V Log(D d, V x) {
+  return WithLogLimits(d, x, LogOfNormal<true>(d, x));
 }
 
 /// log(x) with a relative error of 2^-33 (float) or 2^-63 (double).
@@ -209,7 +218,7 @@ HWY_INLINE Split<V> SplitLog(D d, V x) {
   using T = hn::TFromD<D>;
   using Table = MathTable<T>;
   const V half = hn::Set(d, T(0.5)), one = hn::Set(d, T(1)), twelfth = hn::Set(d, Table::twelfth_hi);
-  const auto [n, f, h, u] = ReduceForLog(d, x);
+  const auto [n, f, h, u] = ReduceForLog<true>(d, x);
   // What is left of the quotient; 1 / h = 1 - u/2.
   const V h_lo = hn::MulSub(f, half, h - one);
   const Split<V> u_h = TwoProduct(d, u, h);

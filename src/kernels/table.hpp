@@ -36,7 +36,7 @@ struct ForwardKernels {
   CombineKernels of[scalar_kinds] = {};
 };
 
-/// What is made of the winners of max and min.
+/// What is made of the winners of max and min. Smooth max and Lp have no winners, but the same derivatives.
 enum class WinnerUse : unsigned char {
   indices,  ///< `out` gets the values, `tangent_out` the indices, flat or compact
   jvp,      ///< `tangent_out` gets the tangent of each winner
@@ -103,33 +103,20 @@ struct IndexKernels {
   IndexKernel of[scalar_kinds] = {};
 };
 
-/// What is made of the windows of smooth max and Lp.
-enum class AnalyticUse : unsigned char {
-  values,  ///< `out` from `in`
-  jvp,     ///< `tangent_out` from `in` and `tangent_in`
-  vjp,     ///< `tangent_in` from `in` and `tangent_out`; rows must be whole planes
+/// Values and derivatives, if it has any.
+struct AnalyticPair {
+  Kernel values = nullptr;
+  TangentKernel derivatives = nullptr;
 };
 
-/// Some rows of a smooth max or an Lp.
-struct AnalyticJob {
-  const Rows& rows;
-  const KernelChoice& choice;
-  AnalyticUse use;
-  const void* in;
-  void* out;
-  void* tangent_in;
-  void* tangent_out;
-  Index first_row;
-  Index last_row;
-  void* scratch;
+/// Null for integers and short floats.
+struct AnalyticFamilies {
+  AnalyticPair smooth_max, lp, largest_magnitude;
 };
 
-using AnalyticKernel = void (*)(const AnalyticJob&);
-
-/// Smooth max and Lp; null for integers.
 struct AnalyticKernels {
   std::int64_t target = 0;
-  AnalyticKernel of[scalar_kinds][2] = {};
+  AnalyticFamilies of[scalar_kinds] = {};
 };
 
 /// One plane of an array of short floats, and the same packed as floats.

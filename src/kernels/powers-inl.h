@@ -3,11 +3,11 @@
 // Both are a function of a sum of powers, exp(beta x) or |x|^p, and their weights are a slope of the tap times a factor
 // of the window. Numbers whose powers could leave the range, and all that are not finite, have the power NaN: a window
 // that sees one of them has a sum that is not usable, and goes to the spec.
-#if defined(NDPOOL_ANALYTIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef NDPOOL_ANALYTIC_INL_H_
-#undef NDPOOL_ANALYTIC_INL_H_
+#if defined(NDPOOL_POWERS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_POWERS_INL_H_
+#undef NDPOOL_POWERS_INL_H_
 #else
-#define NDPOOL_ANALYTIC_INL_H_
+#define NDPOOL_POWERS_INL_H_
 #endif
 
 #include "kernels/math-inl.h"
@@ -42,7 +42,7 @@ struct FiniteRange {
 template <class T>
 class SmoothMaxPowers {
  public:
-  using N = spec::Accumulator<T>;
+  using N = T;
   using D = hn::ScalableTag<N>;
   using V = hn::Vec<D>;
   using M = hn::Mask<D>;
@@ -67,7 +67,7 @@ class SmoothMaxPowers {
 
   HWY_INLINE V power(D d, V x) const { return derivatives_ ? exp_of<true>(d, x) : exp_of<false>(d, x); }
   HWY_INLINE V slope(D d, V x) const { return power(d, x); }
-  HWY_INLINE V value(D d, V sum) const { return hn::Mul(Log(d, sum), hn::Set(d, 1 / beta_)); }
+  HWY_INLINE V value(D d, V sum) const { return hn::Mul(LogOfNormal(d, sum), hn::Set(d, 1 / beta_)); }
   HWY_INLINE V factor(D d, V sum) const { return hn::Div(hn::Set(d, N(1)), sum); }
   HWY_INLINE M is_usable(D d, V sum) const {
     return hn::And(hn::Ge(sum, hn::Set(d, lowest_sum_)), hn::Le(sum, hn::Set(d, highest_sum_)));
@@ -86,11 +86,12 @@ class SmoothMaxPowers {
   }
   /// The value of a sum that is fraction * 2^exponent.
   HWY_INLINE V split_value(D d, V fraction, V exponent) const {
-    const V low = hn::MulAdd(exponent, hn::Set(d, ln2(2)), Log(d, fraction));
+    const V low = hn::MulAdd(exponent, hn::Set(d, ln2(2)), LogOfNormal(d, fraction));
     const V log = hn::MulAdd(exponent, hn::Set(d, ln2(0)), hn::MulAdd(exponent, hn::Set(d, ln2(1)), low));
     return hn::Mul(log, hn::Set(d, 1 / beta_));
   }
   static constexpr bool has_split_powers = true;
+  static constexpr Combine combine = Combine::sum;
 
   /// The logarithm of a single power is not the number again, as it has to be.
   static constexpr bool single_taps_are_exact = false;
@@ -139,7 +140,7 @@ class SmoothMaxPowers {
 template <class T>
 class LpPowers {
  public:
-  using N = spec::Accumulator<T>;
+  using N = T;
   using D = hn::ScalableTag<N>;
   using V = hn::Vec<D>;
   using M = hn::Mask<D>;
@@ -188,6 +189,7 @@ class LpPowers {
     return hn::Or(has_room, hn::Eq(sum, hn::Zero(d)));
   }
   static constexpr bool single_taps_are_exact = true, has_split_powers = false;
+  static constexpr Combine combine = Combine::sum;
 
   Reducer reducer;
   static constexpr bool adds_zeros = false;
@@ -218,8 +220,33 @@ class LpPowers {
   N p_, root_, root_rest_, scale_ = 1, unscale_ = 1, lowest_sum_, highest_sum_, lowest_magnitude_ = 0;
 };
 
+/// Lp with p = infinity: magnitudes, of which the largest is taken where the others are summed. None of them is out of
+/// range. Its derivatives are those of max, which are not made of powers.
+template <class T>
+class Magnitudes {
+ public:
+  using N = T;
+  using D = hn::ScalableTag<N>;
+  using V = hn::Vec<D>;
+  using M = hn::Mask<D>;
+  using Reducer = spec::LargestMagnitude<T>;
+
+  Magnitudes(const KernelChoice&, bool, Index) {}
+
+  static bool needs_range() { return false; }
+  static void set_range(const FiniteRange<N>&) {}
+  static N zero_power() { return 0; }
+  static HWY_INLINE V power(D, V x) { return hn::Abs(x); }
+  static HWY_INLINE V value(D, V largest) { return largest; }
+  static HWY_INLINE M is_usable(D d, V) { return hn::Eq(hn::Zero(d), hn::Zero(d)); }  // always, NaN too
+  static constexpr bool single_taps_are_exact = true, has_split_powers = false, adds_zeros = false;
+  static constexpr Combine combine = Combine::max;
+
+  Reducer reducer;
+};
+
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool
 HWY_AFTER_NAMESPACE();
 
-#endif  // NDPOOL_ANALYTIC_INL_H_
+#endif  // NDPOOL_POWERS_INL_H_
