@@ -126,7 +126,8 @@ bool interleaved_rows_are_lost();
 inline bool leaves_cache(const Rows& rows, std::size_t scalar_bytes) {
   constexpr double cache_bytes = 16e6;
   const double planes = static_cast<double>(rows.row_count) / static_cast<double>(rows.rows_per_plane);
-  return planes * static_cast<double>(plane_cells(rows)) * static_cast<double>(scalar_bytes) > cache_bytes;
+  const double cells = static_cast<double>(plane_cells(rows)) + static_cast<double>(plane_outputs(rows));
+  return planes * cells * static_cast<double>(scalar_bytes) > cache_bytes;
 }
 
 /// VJPs by tap numbers keep a row of cells of up to 8 bytes, and a band of gradients and taps.
