@@ -73,6 +73,25 @@ struct Cells {
     }
   }
 
+  /// Two of these elements fill what one becomes: even and odd ones come apart as they are widened.
+  static constexpr bool comes_apart = sums_bytes || std::is_same_v<E, bf16>;
+  struct Parted {
+    V even, odd;
+  };
+  static HWY_INLINE Parted load_parted(const E* from) {
+    if constexpr (sums_bytes) {
+      const V pairs = in_register(hn::LoadU(D(), reinterpret_cast<const T*>(from)));
+      if constexpr (std::is_signed_v<E>) return {hn::ShiftRight<8>(hn::ShiftLeft<8>(pairs)), hn::ShiftRight<8>(pairs)};
+      const hn::RebindToUnsigned<D> plain;
+      return {hn::And(pairs, hn::Set(D(), T(0xFF))), hn::BitCast(D(), hn::ShiftRight<8>(hn::BitCast(plain, pairs)))};
+    } else {
+      const hn::RebindToUnsigned<D> plain;
+      const auto pairs = in_register(hn::LoadU(plain, reinterpret_cast<const std::uint32_t*>(from)));
+      return {hn::BitCast(D(), hn::ShiftLeft<16>(pairs)),
+              hn::BitCast(D(), hn::And(pairs, hn::Set(plain, 0xFFFF0000U)))};
+    }
+  }
+
   /// With `streams`, past the cache: only to where such vectors are aligned.
   static HWY_INLINE void store(V v, E* to, bool streams = false) {
     const auto narrow = narrowed(v);
@@ -282,6 +301,30 @@ class Columns {
                          stack_at<R, N, watched>(element + C::lanes, high_sum)};
     if constexpr (C::watches) watch(hn::Add(low_sum, high_sum));
     return columns;
+  }
+
+  /// The same two vectors as even and odd columns.
+  struct Parted {
+    V even, odd;
+  };
+  template <int R, int watched = R>
+  HWY_INLINE Parted parted_at(Index element) {
+    if constexpr (C::comes_apart && R > 0) {
+      typename C::Parted cells[R];
+      repeat<R>([&](int r) NDPOOL_HOT { cells[r] = C::load_parted(rows[r] + element); });
+      const auto even = [&](int r) NDPOOL_HOT { return cells[r].even; };
+      const auto odd = [&](int r) NDPOOL_HOT { return cells[r].odd; };
+      const auto both = [](V a, V b) NDPOOL_HOT { return C::combine(a, b); };
+      if constexpr (C::watches) {
+        const auto add = [](V a, V b) NDPOOL_HOT { return hn::Add(a, b); };
+        watch(hn::Add(fold_split<R - watched, watched>(even, add), fold_split<R - watched, watched>(odd, add)));
+      }
+      return {fold_split<0, R>(even, both), fold_split<0, R>(odd, both)};
+    } else {
+      const typename C::D d;
+      const auto [low, high] = two_at<R, 1, watched>(element);
+      return {hn::ConcatEven(d, high.of[0], low.of[0]), hn::ConcatOdd(d, high.of[0], low.of[0])};
+    }
   }
 
   /// Looks for NaNs in the first rows of a run, of at least a vector.

@@ -319,8 +319,7 @@ class FusedRow {
     } else {
       for (; output < whole; output += lanes) {
         if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);
-        const auto [low, high] = columns.template two_at<R, 1, watched>(2 * output);
-        const V even = hn::ConcatEven(d, high.of[0], low.of[0]), odd = hn::ConcatOdd(d, high.of[0], low.of[0]);
+        const auto [even, odd] = columns.template parted_at<R, watched>(2 * output);
         if constexpr (kernel == 2) {
           store(combine(even, odd), output);
         } else {
