@@ -169,6 +169,40 @@ TYPED_TEST(KernelFloat, MapsByIndicesEqualTheSpecBitForBitOnEveryTarget) {
   });
 }
 
+/// Windows of three cells that overlap: rows and planes about as long as vectors, in more than one band, with padding
+/// that makes the first cells seen once or twice, and with lanes.
+std::vector<std::string> overlapping_windows() {
+  std::vector<std::string> lines;
+  for (const char* planes :
+       {"4,5,8", "3,6,9", "4,6,15", "4,4,16", "5,7,17", "4,8,18", "3,3,31", "3,12,32", "4,9,33", "2,240,34", "3,6,40"})
+    for (const char* padding : {"0,0", "1,1", "0,1", "1,0"})
+      for (const char* stride : {"2,2", "1,1", "1,2"})
+        lines.push_back(std::string("max shape=") + planes + " kernel=3,3 stride=" + stride + " padding=" + padding);
+  for (const char* padding : {"0,0", "1,1"})
+    for (const char* lanes : {"3", "4", "9"})
+      lines.push_back(std::string("max shape=9,8,") + lanes + " axes=0,1 kernel=3,3 stride=2,2 padding=" + padding);
+  for (const char* window : {"kernel=2,2 stride=2,2 padding=1,1", "kernel=5,5 stride=2,2 padding=2,2",
+                             "kernel=4,4 stride=2,2 padding=1,1", "kernel=3,3 stride=2,2 dilation=2,2",
+                             "kernel=3,3 stride=2,2 dilation=2,1 padding=1,1", "kernel=3,3 stride=3,2"})
+    lines.push_back(std::string("max shape=3,12,34 ") + window);
+  lines.emplace_back("max shape=2,6,4,18 kernel=3,3,3 stride=2,2,2 padding=1,1,1");
+  lines.emplace_back("max shape=2,7,5,20 kernel=3,2,3 stride=2,2,2 padding=1,0,1");
+  lines.emplace_back("max shape=3,70 kernel=3 stride=2 padding=1");
+  return lines;
+}
+
+TYPED_TEST(KernelFloat, GradientsOfOverlappingWindowsEqualTheSpecBitForBit) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const std::string& line : overlapping_windows()) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      std::mt19937_64 random(seed());
+      check_maps_by_indices<TypeParam, std::uint8_t>(parse_problem(line), random);
+      check_maps_by_indices<TypeParam, Index>(parse_problem(line), random);
+    }
+  }
+}
+
 TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
   struct Case {
     Adaptive size;
@@ -286,6 +320,34 @@ void expect_gradients_of_any_cells(const Problem& problem) {
   }
 }
 
+/// The same where all indices but one name the winners, so that only that one can be noticed.
+TEST(KernelIndices, MayNameOneCellOfAnotherWindow) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const char* line : {"max shape=6,18 kernel=3,3 stride=2,2 padding=1,1", "max shape=7,33 kernel=3,3 stride=2,2",
+                             "max shape=5,8,4 axes=0,1 kernel=3,3 stride=2,2 padding=1,1"}) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      const Problem problem = parse_problem(line);
+      const Geometry geometry = problem.pool.geometry(problem.shape);
+      std::mt19937_64 random(seed());
+      const Array<float> x = whole_numbers<float>(problem.shape, random);
+      const Array<float> gy = whole_numbers<float>(geometry.output_shape(), random);
+      Array<Index> indices = some_indices<Index>(problem, x, random);
+      Array<float> gx(problem.shape), expected(problem.shape);
+      for (Index& index : indices) {
+        const Index right = index;
+        for (Index cell = 0; cell < geometry.cell_count(); cell += 5) {
+          index = cell;
+          problem.pool.vjp_from_indices(indices.view(), gy.view(), gx.view());
+          problem.pool.by_spec().vjp_from_indices(indices.view(), gy.view(), expected.view());
+          ASSERT_EQ(gx, expected) << "cell " << cell;
+        }
+        index = right;
+      }
+    }
+  }
+}
+
 TEST(KernelIndices, MayNameCellsOfOtherWindows) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);
@@ -293,7 +355,9 @@ TEST(KernelIndices, MayNameCellsOfOtherWindows) {
          {"max shape=3,14,14 kernel=2,2", "max shape=2,9,21 kernel=2,2", "max shape=5,36 kernel=4",
           "max shape=2,7,25 kernel=3,3", "max shape=2,5,4,19 kernel=2,2,2", "max shape=7,6,11 axes=0,1 kernel=2,2",
           "max shape=9,3 axes=0 kernel=2", "max shape=2,9,17 kernel=3,3 stride=1,1 padding=1,1",
-          "max shape=2,60,50 kernel=3,2 stride=2,2", "max shape=9,8,5 axes=0,1 kernel=3,3 stride=2,2"}) {
+          "max shape=2,60,50 kernel=3,2 stride=2,2", "max shape=3,6,18 kernel=3,3 stride=2,2 padding=1,1",
+          "max shape=3,7,33 kernel=3,3 stride=2,2", "max shape=2,4,6,20 kernel=3,3,3 stride=2,2,2 padding=1,1,1",
+          "max shape=9,8,5 axes=0,1 kernel=3,3 stride=2,2"}) {
       SCOPED_TRACE("target " + target + ", problem: " + line);
       expect_gradients_of_any_cells<float>(parse_problem(line));
       expect_gradients_of_any_cells<double>(parse_problem(line));

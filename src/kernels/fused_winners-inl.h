@@ -125,7 +125,7 @@ class FusedWinners {
   /// Some rows that follow one another: where the next is, and where its windows begin in a plane.
   struct Run {
     Index count, in_step = 0, tangent_step = 0, out_step = 0, second_step = 0, cell_step = 0;
-    T* out;
+    T* out;            ///< null if nobody asks for values
     char* second;      ///< indices or tangents
     Index first_cell;  ///< of tap 0 of the first window
   };
@@ -136,7 +136,7 @@ class FusedWinners {
     gather(cursor, 0, static_cast<const T*>(job_.in) + at.in,
            carries_numbers ? nullptr : static_cast<const T*>(job_.tangent_in) + at.tangent_in, 0, window);
     Run run{.count = count,
-            .out = carries_numbers ? static_cast<T*>(job_.out) + at.out : nullptr,
+            .out = job_.out != nullptr ? static_cast<T*>(job_.out) + at.out : nullptr,
             .second = static_cast<char*>(job_.tangent_out) + at.tangent_out * second_size_,
             .first_cell =
                 window_start(rows_, cursor, [](const PooledAxis& axis) { return axis.cell_stride; }) + axis_.start(0)};
@@ -191,7 +191,7 @@ class FusedWinners {
   template <bool flips>
   HWY_INLINE void store(const Best& best, VCarried cells, const Run& run, Index at, Index upper = lanes / 2) const {
     if constexpr (carries_numbers) {
-      store_halves(flip<flips>(best.value), run.out + at, upper);
+      if (run.out != nullptr) store_halves(flip<flips>(best.value), run.out + at, upper);
       if (numbering_ == Numbering::cells)
         store_flat(hn::Add(best.carried, cells), reinterpret_cast<std::int64_t*>(run.second) + at, upper);
       else
@@ -390,7 +390,7 @@ class FusedWinners {
   }
 
   static void next_row(Run& run) {
-    run.out += run.out_step;
+    if (run.out != nullptr) run.out += run.out_step;
     run.second += run.second_step;
     run.first_cell += run.cell_step;
   }
