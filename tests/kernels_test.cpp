@@ -320,6 +320,29 @@ void expect_gradients_of_any_cells(const Problem& problem) {
   }
 }
 
+/// Winners in registers notice NaNs by sums of what they read, which leave out what they read twice.
+TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const char* line : {"max shape=5,35 kernel=3,3 stride=2,2", "min shape=4,34 kernel=3,3 stride=2,2 padding=1,1",
+                             "max shape=4,33 kernel=3,3 stride=2,2 padding=0,1", "max shape=4,18 kernel=2,2",
+                             "max shape=4,20 kernel=3,3 stride=1,1 padding=1,1", "min shape=4,14 kernel=2,2",
+                             "max shape=4,19 kernel=2,2 stride=1,1", "max shape=4,5,9 axes=0,1 kernel=2,2"}) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      const Problem problem = parse_problem(line);
+      std::mt19937_64 random(seed());
+      Array<TypeParam> x = whole_numbers<TypeParam>(problem.shape, random);
+      const Array<TypeParam> dx = whole_numbers<TypeParam>(problem.shape, random);
+      for (Index cell = 0; cell < x.size(); ++cell) {
+        const TypeParam number = std::exchange(x[cell], std::numeric_limits<TypeParam>::quiet_NaN());
+        ASSERT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x)) << "cell " << cell;
+        ASSERT_EQ(jvp(problem.pool, x, dx), jvp(problem.pool.by_spec(), x, dx)) << "cell " << cell;
+        x[cell] = number;
+      }
+    }
+  }
+}
+
 /// The same where all indices but one name the winners, so that only that one can be noticed.
 TEST(KernelIndices, MayNameOneCellOfAnotherWindow) {
   for (const std::string& target : targets()) {
