@@ -320,6 +320,36 @@ void expect_gradients_of_any_cells(const Problem& problem) {
   }
 }
 
+/// Tall windows, about as tall as those whose winners are found block by block, over several blocks and planes. Few
+/// different numbers, so that many taps tie, and some NaNs.
+TYPED_TEST(KernelFloat, WinnersOfTallWindowsAreTheFirstOnEveryTarget) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const char* window :
+         {"shape=2,40,20 kernel=7,3 stride=1,1 padding=3,1", "shape=2,40,20 kernel=8,3 stride=1,1 padding=4,1",
+          "shape=2,40,20 kernel=8,3 stride=2,2", "shape=3,33,9 kernel=9,2 stride=2,1 padding=0:4,0:1",
+          "shape=2,30,9 kernel=8,2 stride=3,1", "shape=2,25,33 kernel=12,5 stride=3,2 padding=6,2 ceil",
+          "shape=1,70,40 kernel=31,31 stride=1,1 padding=15,15", "shape=2,10,12 kernel=19,3 stride=1,1 padding=9,1",
+          "shape=30,9,5 axes=0,1 kernel=8,2 stride=1,1", "shape=2,24,3 kernel=8,2 stride=1,1",
+          "shape=2,24,10 kernel=8,3 stride=1,1 dilation=2,1", "shape=2,4,20,9 kernel=2,8,2 stride=1,1,1"}) {
+      for (const char* reducer : {"max ", "min ", "max nan=ignore "}) {
+        const std::string line = reducer + std::string(window);
+        SCOPED_TRACE("target " + target + ", problem: " + line);
+        const Problem problem = parse_problem(line);
+        std::mt19937_64 random(seed());
+        Array<TypeParam> x = whole_numbers<TypeParam>(problem.shape, random);
+        for (TypeParam& value : x)
+          if (random() % 97 == 0) value = std::numeric_limits<TypeParam>::quiet_NaN();
+        const Array<TypeParam> dx = whole_numbers<TypeParam>(problem.shape, random);
+        EXPECT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x));
+        EXPECT_EQ(jvp(problem.pool, x, dx), jvp(problem.pool.by_spec(), x, dx));
+        const Array<TypeParam> gy = whole_numbers<TypeParam>(problem.pool.output_shape(problem.shape), random);
+        EXPECT_EQ(vjp(problem.pool, x, gy), vjp(problem.pool.by_spec(), x, gy));
+      }
+    }
+  }
+}
+
 /// Winners in registers notice NaNs by sums of what they read, which leave out what they read twice.
 TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
   for (const std::string& target : targets()) {
