@@ -159,9 +159,17 @@ class NamedRows {
 
   void to_plane(const Strides& at) { at_ = at; }
 
+  /// As planes ask for it.
+  typename MatchedPlanes<T>::Load load() {
+    return {this, [](void* self, const Index* positions, Index count, Index first, Index outputs, T* gy,
+                     TapName<T>* names, Index pitch) {
+              static_cast<NamedRows*>(self)->load_rows(positions, count, first, outputs, gy, names, pitch);
+            }};
+  }
+
   /// Some outputs of rows that follow one another on the last vertical axis; without gradients where `gy` is null.
-  void operator()(const Index* positions, Index count, Index first, Index outputs, T* gy, TapName<T>* names,
-                  Index pitch) {
+  void load_rows(const Index* positions, Index count, Index first, Index outputs, T* gy, TapName<T>* names,
+                 Index pitch) {
     const Strides along = rows_.horizontal.stride, behind = rows_.inner.stride;
     const Index lanes = rows_.inner.extent;
     const T* from = static_cast<const T*>(job_.like_out) + at_.tangent_out + first * along.tangent_out;
@@ -216,7 +224,7 @@ bool vjp_by_matches(const IndexJob& job) {
   for (Index row = job.first_row; row < job.last_row; row += rows.rows_per_plane, cursor.next_loop()) {
     named.to_plane(cursor.offset());
     const Index at = cursor.offset().tangent_out;
-    planes.make(cursor.offset().tangent_in, named,
+    planes.make(cursor.offset().tangent_in, named.load(),
                 {.at = follow && rows.inner.extent == 1 ? gy + at : nullptr, .before = at, .behind = all - at});
     if (named.saw_strays()) scatter_plane<T, I>(job, row);
   }

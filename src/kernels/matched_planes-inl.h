@@ -72,11 +72,17 @@ class MatchedPlanes {
     Index before = 0, behind = 0;
   };
 
-  /// The plane at an offset in gx, from what `load(vertical positions, rows, first output, outputs, gradients, names,
-  /// pitch)` brings of some rows that follow one another. Where gradients can be read where they lie, also beyond the
-  /// plane, only names are asked for.
-  template <class Load>
-  void make(Index plane, Load& load, const Gradients& gy) {
+  /// Brings some outputs of rows that follow one another, from the given vertical positions on, to rows a pitch apart.
+  /// Only their names if `gy` is null. Not a template of planes, which would be compiled for every kind of index.
+  struct Load {
+    void* context;
+    void (*rows)(void* context, const Index* positions, Index rows, Index first, Index outputs, T* gy, Name* names,
+                 Index pitch);
+  };
+
+  /// The plane at an offset in gx. Where gradients can be read where they lie, also beyond the plane, only names are
+  /// asked for.
+  void make(Index plane, const Load& load, const Gradients& gy) {
     const Index steps = rows_.vertical_count > 0 ? layout_.across[0].steps : 1;
     gy_ = can_read(gy) ? gy.at : nullptr;
     for (Index begin = 0; begin < steps; begin += layout_.band_steps) {
@@ -122,8 +128,7 @@ class MatchedPlanes {
     Index elements = 0;  ///< of gradients, before the names
   };
 
-  template <class Load>
-  void load_rows(int axis, Index begin, Index end, Index base, bool exists, Index* positions, Load& load) {
+  void load_rows(int axis, Index begin, Index end, Index base, bool exists, Index* positions, const Load& load) {
     if (axis == rows_.vertical_count) return load_some(1, exists ? 1 : 0, 0, base, positions, load);
     const SightClasses& across = layout_.across[axis];
     const Index rows = end - begin + across.span, first = begin + across.nearest;
@@ -147,8 +152,7 @@ class MatchedPlanes {
     for (Index i = 0; i < count; i += some) std::fill_n(names + i, some, Name{no_name});
   }
   /// Rows that follow one another; `there` of them exist, behind some that do not.
-  template <class Load>
-  void load_some(Index rows, Index there, Index before, Index base, const Index* positions, Load& load) {
+  void load_some(Index rows, Index there, Index before, Index base, const Index* positions, const Load& load) {
     const Index pitch = rows_.vertical_count > 0 ? layout_.pitch[rows_.vertical_count - 1] : 0;
     const Index width = layout_.along.steps + layout_.along.span;
     const Index first = std::clamp<Index>(-layout_.along.nearest, 0, width);
@@ -161,8 +165,8 @@ class MatchedPlanes {
     }
     const Index at = base + before * pitch + first * inner_;
     if (there > 0 && first < last)
-      load(positions, there, first + layout_.along.nearest, last - first, gy_ == nullptr ? band_gy_ + at : nullptr,
-           band_names_ + at, pitch);
+      load.rows(load.context, positions, there, first + layout_.along.nearest, last - first,
+                gy_ == nullptr ? band_gy_ + at : nullptr, band_names_ + at, pitch);
   }
 
   /// Where no axis has been looked at.

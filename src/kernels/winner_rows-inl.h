@@ -141,7 +141,7 @@ class WinnerRows {
   class Row {
    public:
     HWY_INLINE Row(const Window& given, const Run& given_run)
-        : count_(given.count), run_(given_run), ahead_(RowRun{.in_step = given_run.in_step}.ahead(sizeof(T))) {
+        : count_(given.count), run_(given_run), ahead_(4 * RowRun{.in_step = given_run.in_step}.ahead(sizeof(T))) {
       for_each_row<0>([&](int r) HWY_ATTR {
         row_[r] = given.row[r];
         carried_[r] = given.carried[r];
@@ -239,7 +239,7 @@ class WinnerRows {
     std::conditional_t<Vectors::carries_numbers, typename Vectors::Number, const T*> carried_[most];
     const int count_;
     Run run_;
-    const Index ahead_;  ///< how far ahead memory is asked for, in elements
+    const Index ahead_;  ///< how far ahead memory is asked for, in elements: farther than values need
     V seen_ =
         hn::Zero(D());  ///< a NaN if a cell was. Infinities of both signs add up to one, too, which costs only time
   };
