@@ -4,7 +4,6 @@
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
 #include "kernels/index_check-inl.h"
-#include "kernels/matched_planes-inl.h"
 #include "kernels/names-inl.h"
 #include "kernels/planes-inl.h"
 #include "kernels/scatter-inl.h"
@@ -92,16 +91,6 @@ void jvp_by(const IndexJob& job) {
     named(cursor, [&](Index cell, Index output, bool names_one) { dy[output] = names_one ? dx[cell] : T(0); });
 }
 
-/// Copies outputs of a row to where they are packed. Tap numbers are widened: none is all ones, which is no tap's
-/// number in any size.
-template <class From, class To>
-HWY_INLINE void copy_outputs(const From* from, Index step, Index lane_step, Index outputs, Index lanes, To* to) {
-  if (step == lanes && (lanes == 1 || lane_step == 1)) return copy_packed(from, outputs * lanes, to);
-  for (Index output = 0; output < outputs; ++output)
-    for (Index lane = 0; lane < lanes; ++lane)
-      to[output * lanes + lane] = static_cast<To>(from[output * step + lane * lane_step]);
-}
-
 /// Adds gradients up in the planes themselves.
 template <class T, class I>
 void vjp_by_scatter(const IndexJob& job) {
@@ -148,75 +137,16 @@ bool vjp_of_separate(const IndexJob& job) {
   return false;
 }
 
-/// Brings rows of gradients, and of the names of their taps, to where cells are matched with them.
-template <class T, class I>
-class NamedRows {
- public:
-  static constexpr bool is_flat = std::is_signed_v<I>;
-  static bool fit(const Rows& rows) { return !is_flat || FlatNames<T>::fit(rows); }
-
-  explicit NamedRows(const IndexJob& job) : job_(job), rows_(job.rows), flat_(rows_) {}
-
-  void to_plane(const Strides& at) { at_ = at; }
-
-  /// As planes ask for it.
-  typename MatchedPlanes<T>::Load load() {
-    return {this, [](void* self, const Index* positions, Index count, Index first, Index outputs, T* gy,
-                     TapName<T>* names, Index pitch) {
-              static_cast<NamedRows*>(self)->load_rows(positions, count, first, outputs, gy, names, pitch);
-            }};
-  }
-
-  /// Some outputs of rows that follow one another on the last vertical axis; without gradients where `gy` is null.
-  void load_rows(const Index* positions, Index count, Index first, Index outputs, T* gy, TapName<T>* names,
-                 Index pitch) {
-    const Strides along = rows_.horizontal.stride, behind = rows_.inner.stride;
-    const Index lanes = rows_.inner.extent;
-    const T* from = static_cast<const T*>(job_.like_out) + at_.tangent_out + first * along.tangent_out;
-    const I* indices = static_cast<const I*>(job_.indices) + at_.out + first * along.out;
-    Strides step;
-    for (int v = 0; v < rows_.vertical_count; ++v) {
-      step = rows_.vertical[v].stride;
-      from += positions[v] * step.tangent_out;
-      indices += positions[v] * step.out;
-    }
-    if constexpr (is_flat) flat_.to_row(positions, first);
-    for (Index row = 0; row < count; ++row, names += pitch, gy = gy == nullptr ? gy : gy + pitch) {
-      if (gy != nullptr)
-        copy_outputs(from + row * step.tangent_out, along.tangent_out, behind.tangent_out, outputs, lanes, gy);
-      if constexpr (is_flat)
-        flat_.next(first, outputs, indices + row * step.out, along.out, behind.out, names);
-      else
-        copy_outputs(indices + row * step.out, along.out, behind.out, outputs, lanes, names);
-    }
-  }
-
-  /// Whether an index of the plane named a cell of another window: it is then no tap's.
-  bool saw_strays() {
-    if constexpr (is_flat) return flat_.saw_strays();
-    return false;
-  }
-
- private:
-  struct NoNames {
-    explicit NoNames(const Rows&) {}
-  };
-  const IndexJob& job_;
-  const Rows& rows_;
-  std::conditional_t<is_flat, FlatNames<T>, NoNames> flat_;
-  Strides at_;
-};
-
 /// Gradients of planes by tap numbers, cell by cell. False if another way is better.
-template <class T, class I>
+template <class T>
 bool vjp_by_matches(const IndexJob& job) {
   const Rows& rows = job.rows;
-  if (!MatchedPlanes<T>::may_make(rows) || !NamedRows<T, I>::fit(rows)) return false;
+  if (!MatchedPlanes<T>::may_make(rows) || !NamedRows<T>::fit(job)) return false;
   const bool stream = leaves_cache(rows, sizeof(T));
   MatchedPlanes<T> planes(rows, static_cast<T*>(job.like_in), static_cast<char*>(job.scratch) + index_table_bytes(rows),
                           stream);
   if (!planes) return false;
-  NamedRows<T, I> named(job);
+  NamedRows<T> named(job);
   const T* gy = static_cast<const T*>(job.like_out);
   const bool follow = tangent_out_is_packed(rows) && rows_follow(rows, &Strides::tangent_out, true);
   const Index all = rows.row_count * rows.horizontal.window.output;
@@ -226,7 +156,7 @@ bool vjp_by_matches(const IndexJob& job) {
     const Index at = cursor.offset().tangent_out;
     planes.make(cursor.offset().tangent_in, named.load(),
                 {.at = follow && rows.inner.extent == 1 ? gy + at : nullptr, .before = at, .behind = all - at});
-    if (named.saw_strays()) scatter_plane<T, I>(job, row);
+    if (named.saw_strays()) scatter_plane<T, Index>(job, row);
   }
   if (stream) hwy::FlushStream();
   return true;
@@ -234,7 +164,7 @@ bool vjp_by_matches(const IndexJob& job) {
 
 template <class T, class I>
 void vjp_by(const IndexJob& job) {
-  if (vjp_of_separate<T, I>(job) || vjp_by_matches<T, I>(job)) return;
+  if (vjp_of_separate<T, I>(job) || vjp_by_matches<T>(job)) return;
   vjp_by_scatter<T, I>(job);
 }
 
@@ -284,26 +214,16 @@ void place_vjp(const IndexJob& job) {
   }
 }
 
-template <class T, class F>
-void with_index(const IndexJob& job, F f) {
-  switch (job.index_kind) {
-    case IndexKind::u8: return f(std::uint8_t{});
-    case IndexKind::u16: return f(std::uint16_t{});
-    case IndexKind::u32: return f(std::uint32_t{});
-    case IndexKind::flat: return f(Index{});
-  }
-}
-
 template <class T>
 bool indices(const IndexJob& job) {
   bool fine = true;
   switch (job.use) {
-    case IndexUse::check: with_index<T>(job, [&]<class I>(I) { fine = check<I>(job); }); break;
+    case IndexUse::check: with_index(job, [&]<class I>(I) { fine = check<I>(job); }); break;
     case IndexUse::jvp:
-      if constexpr (is_real<T>) with_index<T>(job, [&]<class I>(I) { jvp_by<T, I>(job); });
+      if constexpr (is_real<T>) with_index(job, [&]<class I>(I) { jvp_by<T, I>(job); });
       break;
     case IndexUse::vjp:
-      if constexpr (std::is_floating_point_v<T>) with_index<T>(job, [&]<class I>(I) { vjp_by<T, I>(job); });
+      if constexpr (std::is_floating_point_v<T>) with_index(job, [&]<class I>(I) { vjp_by<T, I>(job); });
       break;
     case IndexUse::place: place<T>(job); break;
     case IndexUse::place_vjp: place_vjp<T>(job); break;

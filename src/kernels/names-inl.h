@@ -1,5 +1,5 @@
-// Per-target code: indices that a caller gives, as the names of taps that gradients are matched by. No include guard of
-// the usual kind: see rows-inl.h.
+// Per-target code: indices that a caller gives, as the names of taps by which cells are matched with gradients. No
+// include guard of the usual kind: see rows-inl.h.
 #if defined(NDPOOL_NAMES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_NAMES_INL_H_
 #undef NDPOOL_NAMES_INL_H_
@@ -8,8 +8,9 @@
 #endif
 
 #include "kernels/index_check-inl.h"
-#include "kernels/matches-inl.h"
+#include "kernels/matched_planes-inl.h"
 
+#include <optional>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
@@ -44,6 +45,16 @@ HWY_INLINE void copy_packed(const From* from, Index count, To* to) {
   }
 #endif
   for (Index i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);
+}
+
+/// Copies outputs of a row to where they are packed. Tap numbers are widened: none is all ones, which is no tap's
+/// number in any size.
+template <class From, class To>
+HWY_INLINE void copy_outputs(const From* from, Index step, Index lane_step, Index outputs, Index lanes, To* to) {
+  if (step == lanes && (lanes == 1 || lane_step == 1)) return copy_packed(from, outputs * lanes, to);
+  for (Index output = 0; output < outputs; ++output)
+    for (Index lane = 0; lane < lanes; ++lane)
+      to[output * lanes + lane] = static_cast<To>(from[output * step + lane * lane_step]);
 }
 
 /// Flat indices, which were all found to name a cell of the plane, as numbers of taps.
@@ -215,6 +226,73 @@ class FlatNames {
   Name before_[most_tap_rows];  ///< one less than where an input row of a window begins, relative to the first tap
   Name gap_[most_tap_rows];     ///< from the row before
   bool saw_strays_ = false;
+};
+
+/// Calls f with an index of the job's kind.
+template <class F>
+HWY_INLINE void with_index(const IndexJob& job, const F& f) {
+  switch (job.index_kind) {
+    case IndexKind::u8: return f(std::uint8_t{});
+    case IndexKind::u16: return f(std::uint16_t{});
+    case IndexKind::u32: return f(std::uint32_t{});
+    case IndexKind::flat: return f(Index{});
+  }
+}
+
+/// Brings rows of gradients, and of the names of their taps, to where cells are matched with them. Kinds of indices are
+/// told apart here, so that the rest is compiled once for all of them.
+template <class T>
+class NamedRows {
+ public:
+  static bool fit(const IndexJob& job) { return job.index_kind != IndexKind::flat || FlatNames<T>::fit(job.rows); }
+
+  explicit NamedRows(const IndexJob& job) : job_(job), rows_(job.rows) {
+    if (job.index_kind == IndexKind::flat) flat_.emplace(rows_);
+  }
+
+  void to_plane(const Strides& at) { at_ = at; }
+
+  /// As planes ask for it.
+  typename MatchedPlanes<T>::Load load() {
+    return {this, [](void* self, const Index* positions, Index count, Index first, Index outputs, T* gy,
+                     TapName<T>* names, Index pitch) {
+              static_cast<NamedRows*>(self)->load_rows(positions, count, first, outputs, gy, names, pitch);
+            }};
+  }
+
+  /// Whether an index of the plane named a cell of another window: it is then no tap's.
+  bool saw_strays() { return flat_ && flat_->saw_strays(); }
+
+ private:
+  /// Some outputs of rows that follow one another on the last vertical axis; without gradients where `gy` is null.
+  void load_rows(const Index* positions, Index count, Index first, Index outputs, T* gy, TapName<T>* names,
+                 Index pitch) {
+    const Strides along = rows_.horizontal.stride, behind = rows_.inner.stride;
+    Strides from{.out = at_.out + first * along.out, .tangent_out = at_.tangent_out + first * along.tangent_out}, step;
+    for (int v = 0; v < rows_.vertical_count; ++v) {
+      step = rows_.vertical[v].stride;
+      from.out += positions[v] * step.out;
+      from.tangent_out += positions[v] * step.tangent_out;
+    }
+    const Index lanes = rows_.inner.extent;
+    for (Index row = 0; row < count && gy != nullptr; ++row)
+      copy_outputs(static_cast<const T*>(job_.like_out) + from.tangent_out + row * step.tangent_out, along.tangent_out,
+                   behind.tangent_out, outputs, lanes, gy + row * pitch);
+    if (flat_) flat_->to_row(positions, first);
+    with_index(job_, [&]<class I>(I) HWY_ATTR {
+      const I* indices = static_cast<const I*>(job_.indices) + from.out;
+      for (Index row = 0; row < count; ++row, indices += step.out, names += pitch)
+        if constexpr (std::is_signed_v<I>)
+          flat_->next(first, outputs, indices, along.out, behind.out, names);
+        else
+          copy_outputs(indices, along.out, behind.out, outputs, lanes, names);
+    });
+  }
+
+  const IndexJob& job_;
+  const Rows& rows_;
+  std::optional<FlatNames<T>> flat_;  ///< for flat indices
+  Strides at_;
 };
 
 }  // namespace HWY_NAMESPACE
