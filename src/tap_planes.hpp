@@ -8,16 +8,14 @@ namespace ndpool {
 /// Finds the tap numbers of a plane, and uses them as given ones.
 class TapPlanes {
  public:
-  /// True if the winners of a plane are few enough to be kept.
+  /// True if the winners of a plane are few enough to be kept: a byte for each.
   static bool fit(const Rows& rows) {
     constexpr double most_bytes = 4 << 20;
     double bytes = static_cast<double>(rows.rows_per_plane) * static_cast<double>(rows.horizontal.window.output);
-    bytes *= static_cast<double>(rows.inner.extent) * (most_scalar_bytes + 1);
+    bytes *= static_cast<double>(rows.inner.extent);
     return rows.tap_count <= 0xFF && bytes <= most_bytes;
   }
-  static std::size_t bytes(const Rows& rows) {
-    return (static_cast<std::size_t>(plane_outputs(rows)) * (most_scalar_bytes + 1) + 127) / 64 * 64;
-  }
+  static std::size_t bytes(const Rows& rows) { return (static_cast<std::size_t>(plane_outputs(rows)) + 127) / 64 * 64; }
 
   TapPlanes(const Rows& rows, const KernelChoice& choice, ScalarKind kind, std::size_t size)
       : rows_(rows),
@@ -32,14 +30,14 @@ class TapPlanes {
   }
 
   void operator()(const Arrays& arrays, Index begin, Index end, void* scratch) const {
-    auto* taps = static_cast<std::uint8_t*>(scratch) + plane_outputs(rows_) * size_;
+    auto* taps = static_cast<std::uint8_t*>(scratch);
     void* rest = static_cast<char*>(scratch) + bytes(rows_);
     for (Index row = begin; row < end; row += rows_.rows_per_plane) {
       const Strides offset = RowCursor(rows_, row).offset();
       const auto at = [&](const void* array, Index by) {
         return static_cast<char*>(const_cast<void*>(array)) + by * size_;
       };
-      find_({to_taps_, choice_, WinnerUse::indices, IndexKind::u8, at(arrays.in, offset.in), scratch, nullptr, taps, 0,
+      find_({to_taps_, choice_, WinnerUse::indices, IndexKind::u8, at(arrays.in, offset.in), nullptr, nullptr, taps, 0,
              rows_.rows_per_plane, rest});
       use_({from_taps_, IndexUse::vjp, IndexKind::u8, taps, at(arrays.tangent_in, offset.tangent_in),
             at(arrays.tangent_out, offset.tangent_out), 0, rows_.rows_per_plane, rest});
@@ -47,8 +45,6 @@ class TapPlanes {
   }
 
  private:
-  static constexpr std::size_t most_scalar_bytes = 8;
-
   const Rows& rows_;
   Rows to_taps_, from_taps_;
   const KernelChoice& choice_;

@@ -169,6 +169,40 @@ TYPED_TEST(KernelFloat, MapsByIndicesEqualTheSpecBitForBitOnEveryTarget) {
   });
 }
 
+/// Windows of three cells that overlap: rows and planes about as long as vectors, in more than one band, with padding
+/// that makes the first cells seen once or twice, and with lanes.
+std::vector<std::string> overlapping_windows() {
+  std::vector<std::string> lines;
+  for (const char* planes :
+       {"4,5,8", "3,6,9", "4,6,15", "4,4,16", "5,7,17", "4,8,18", "3,3,31", "3,12,32", "4,9,33", "2,240,34", "3,6,40"})
+    for (const char* padding : {"0,0", "1,1", "0,1", "1,0"})
+      for (const char* stride : {"2,2", "1,1", "1,2"})
+        lines.push_back(std::string("max shape=") + planes + " kernel=3,3 stride=" + stride + " padding=" + padding);
+  for (const char* padding : {"0,0", "1,1"})
+    for (const char* lanes : {"3", "4", "9"})
+      lines.push_back(std::string("max shape=9,8,") + lanes + " axes=0,1 kernel=3,3 stride=2,2 padding=" + padding);
+  for (const char* window : {"kernel=2,2 stride=2,2 padding=1,1", "kernel=5,5 stride=2,2 padding=2,2",
+                             "kernel=4,4 stride=2,2 padding=1,1", "kernel=3,3 stride=2,2 dilation=2,2",
+                             "kernel=3,3 stride=2,2 dilation=2,1 padding=1,1", "kernel=3,3 stride=3,2"})
+    lines.push_back(std::string("max shape=3,12,34 ") + window);
+  lines.emplace_back("max shape=2,6,4,18 kernel=3,3,3 stride=2,2,2 padding=1,1,1");
+  lines.emplace_back("max shape=2,7,5,20 kernel=3,2,3 stride=2,2,2 padding=1,0,1");
+  lines.emplace_back("max shape=3,70 kernel=3 stride=2 padding=1");
+  return lines;
+}
+
+TYPED_TEST(KernelFloat, GradientsOfOverlappingWindowsEqualTheSpecBitForBit) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const std::string& line : overlapping_windows()) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      std::mt19937_64 random(seed());
+      check_maps_by_indices<TypeParam, std::uint8_t>(parse_problem(line), random);
+      check_maps_by_indices<TypeParam, Index>(parse_problem(line), random);
+    }
+  }
+}
+
 TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
   struct Case {
     Adaptive size;
@@ -286,6 +320,87 @@ void expect_gradients_of_any_cells(const Problem& problem) {
   }
 }
 
+/// Tall windows, about as tall as those whose winners are found block by block, over several blocks and planes. Few
+/// different numbers, so that many taps tie, and some NaNs.
+TYPED_TEST(KernelFloat, WinnersOfTallWindowsAreTheFirstOnEveryTarget) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const char* window :
+         {"shape=2,40,20 kernel=7,3 stride=1,1 padding=3,1", "shape=2,40,20 kernel=8,3 stride=1,1 padding=4,1",
+          "shape=2,40,20 kernel=8,3 stride=2,2", "shape=3,33,9 kernel=9,2 stride=2,1 padding=0:4,0:1",
+          "shape=2,30,9 kernel=8,2 stride=3,1", "shape=2,25,33 kernel=12,5 stride=3,2 padding=6,2 ceil",
+          "shape=1,70,40 kernel=31,31 stride=1,1 padding=15,15", "shape=2,10,12 kernel=19,3 stride=1,1 padding=9,1",
+          "shape=30,9,5 axes=0,1 kernel=8,2 stride=1,1", "shape=2,24,3 kernel=8,2 stride=1,1",
+          "shape=2,24,10 kernel=8,3 stride=1,1 dilation=2,1", "shape=2,4,20,9 kernel=2,8,2 stride=1,1,1"}) {
+      for (const char* reducer : {"max ", "min ", "max nan=ignore "}) {
+        const std::string line = reducer + std::string(window);
+        SCOPED_TRACE("target " + target + ", problem: " + line);
+        const Problem problem = parse_problem(line);
+        std::mt19937_64 random(seed());
+        Array<TypeParam> x = whole_numbers<TypeParam>(problem.shape, random);
+        for (TypeParam& value : x)
+          if (random() % 97 == 0) value = std::numeric_limits<TypeParam>::quiet_NaN();
+        const Array<TypeParam> dx = whole_numbers<TypeParam>(problem.shape, random);
+        EXPECT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x));
+        EXPECT_EQ(jvp(problem.pool, x, dx), jvp(problem.pool.by_spec(), x, dx));
+        const Array<TypeParam> gy = whole_numbers<TypeParam>(problem.pool.output_shape(problem.shape), random);
+        EXPECT_EQ(vjp(problem.pool, x, gy), vjp(problem.pool.by_spec(), x, gy));
+      }
+    }
+  }
+}
+
+/// Winners in registers notice NaNs by sums of what they read, which leave out what they read twice.
+TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const char* line : {"max shape=5,35 kernel=3,3 stride=2,2", "min shape=4,34 kernel=3,3 stride=2,2 padding=1,1",
+                             "max shape=4,33 kernel=3,3 stride=2,2 padding=0,1", "max shape=4,18 kernel=2,2",
+                             "max shape=4,20 kernel=3,3 stride=1,1 padding=1,1", "min shape=4,14 kernel=2,2",
+                             "max shape=4,19 kernel=2,2 stride=1,1", "max shape=4,5,9 axes=0,1 kernel=2,2"}) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      const Problem problem = parse_problem(line);
+      std::mt19937_64 random(seed());
+      Array<TypeParam> x = whole_numbers<TypeParam>(problem.shape, random);
+      const Array<TypeParam> dx = whole_numbers<TypeParam>(problem.shape, random);
+      for (Index cell = 0; cell < x.size(); ++cell) {
+        const TypeParam number = std::exchange(x[cell], std::numeric_limits<TypeParam>::quiet_NaN());
+        ASSERT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x)) << "cell " << cell;
+        ASSERT_EQ(jvp(problem.pool, x, dx), jvp(problem.pool.by_spec(), x, dx)) << "cell " << cell;
+        x[cell] = number;
+      }
+    }
+  }
+}
+
+/// The same where all indices but one name the winners, so that only that one can be noticed.
+TEST(KernelIndices, MayNameOneCellOfAnotherWindow) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const char* line : {"max shape=6,18 kernel=3,3 stride=2,2 padding=1,1", "max shape=7,33 kernel=3,3 stride=2,2",
+                             "max shape=5,8,4 axes=0,1 kernel=3,3 stride=2,2 padding=1,1"}) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      const Problem problem = parse_problem(line);
+      const Geometry geometry = problem.pool.geometry(problem.shape);
+      std::mt19937_64 random(seed());
+      const Array<float> x = whole_numbers<float>(problem.shape, random);
+      const Array<float> gy = whole_numbers<float>(geometry.output_shape(), random);
+      Array<Index> indices = some_indices<Index>(problem, x, random);
+      Array<float> gx(problem.shape), expected(problem.shape);
+      for (Index& index : indices) {
+        const Index right = index;
+        for (Index cell = 0; cell < geometry.cell_count(); cell += 5) {
+          index = cell;
+          problem.pool.vjp_from_indices(indices.view(), gy.view(), gx.view());
+          problem.pool.by_spec().vjp_from_indices(indices.view(), gy.view(), expected.view());
+          ASSERT_EQ(gx, expected) << "cell " << cell;
+        }
+        index = right;
+      }
+    }
+  }
+}
+
 TEST(KernelIndices, MayNameCellsOfOtherWindows) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);
@@ -293,7 +408,9 @@ TEST(KernelIndices, MayNameCellsOfOtherWindows) {
          {"max shape=3,14,14 kernel=2,2", "max shape=2,9,21 kernel=2,2", "max shape=5,36 kernel=4",
           "max shape=2,7,25 kernel=3,3", "max shape=2,5,4,19 kernel=2,2,2", "max shape=7,6,11 axes=0,1 kernel=2,2",
           "max shape=9,3 axes=0 kernel=2", "max shape=2,9,17 kernel=3,3 stride=1,1 padding=1,1",
-          "max shape=2,60,50 kernel=3,2 stride=2,2", "max shape=9,8,5 axes=0,1 kernel=3,3 stride=2,2"}) {
+          "max shape=2,60,50 kernel=3,2 stride=2,2", "max shape=3,6,18 kernel=3,3 stride=2,2 padding=1,1",
+          "max shape=3,7,33 kernel=3,3 stride=2,2", "max shape=2,4,6,20 kernel=3,3,3 stride=2,2,2 padding=1,1,1",
+          "max shape=9,8,5 axes=0,1 kernel=3,3 stride=2,2"}) {
       SCOPED_TRACE("target " + target + ", problem: " + line);
       expect_gradients_of_any_cells<float>(parse_problem(line));
       expect_gradients_of_any_cells<double>(parse_problem(line));

@@ -110,6 +110,28 @@ TYPED_TEST(GuardedScalar, NothingOutsideSmallPlanesIsTouched) {
   force_target("");
 }
 
+/// Gradients of windows that overlap are read beyond their rows and planes, but not beyond the array.
+TEST(GuardedGradients, OfOverlappingWindowsAreNotReadOutsideTheView) {
+  for (const std::string& target : targets()) {
+    force_target(target);
+    for (const Index planes : {1, 2, 4})
+      for (Index width = 8; width <= 36; ++width)
+        for (const Index padding : {0, 1})
+          for (const bool at_end : {false, true}) {
+            const Pool pool = max_pool({.kernel = {3, 3}, .stride = {2, 2}, .padding = {padding, padding}});
+            const Shape shape{planes, 6, width}, out = pool.output_shape(shape);
+            GuardedArray<float> x(shape, at_end), y(out, at_end), gx(shape, at_end);
+            GuardedArray<std::uint8_t> taps(out, at_end);
+            GuardedArray<Index> indices(out, at_end);
+            pool.forward(x.view(), y.view(), taps.view());
+            pool.forward(x.view(), y.view(), indices.view());
+            pool.vjp_from_indices(taps.view(), y.view(), gx.view());
+            pool.vjp_from_indices(indices.view(), y.view(), gx.view());
+          }
+  }
+  force_target("");
+}
+
 bool has_small_winners(const std::string& line) {
   const std::string op = line.substr(0, line.find(' '));
   if (is_transcendental(line) || !(op.ends_with("max") || op.ends_with("min"))) return false;

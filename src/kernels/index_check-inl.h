@@ -28,9 +28,40 @@ inline bool rows_follow(const Rows& rows, Index Strides::*array, bool in_all_pla
   return follow;
 }
 
+#if HWY_TARGET != HWY_SCALAR
+/// The same for flat indices up to one of 31 bits. One more than they is none or a number whose upper half is 0, so the
+/// largest of all upper and of all lower halves tell.
+inline bool are_cells(const Index* indices, Index count, Index last) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<Index> d;
+  const hn::Repartition<std::uint32_t, decltype(d)> halves;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto more = [&](Index i) HWY_ATTR {
+    return hn::BitCast(halves, hn::Add(hn::LoadU(d, indices + i), hn::Set(d, Index{1})));
+  };
+  auto largest = hn::Zero(halves), other = hn::Zero(halves);
+  Index i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    largest = hn::Max(largest, more(i));
+    other = hn::Max(other, more(i + lanes));
+  }
+  bool fine = true;
+  for (; i < count; ++i) fine &= indices[i] >= no_index<Index> && indices[i] <= last;
+  std::uint32_t both[hn::MaxLanes(halves)];
+  hn::StoreU(hn::Max(largest, other), halves, both);
+  for (Index lane = 0; lane < lanes; ++lane)
+    fine &= both[2 * lane] <= static_cast<std::uint32_t>(last + 1) && both[2 * lane + 1] == 0;
+  return fine;
+}
+#endif
+
 /// True if `count` neighbouring indices are none or in [first, last].
 template <class I>
 HWY_NOINLINE bool are_within(const I* indices, Index count, I first, I last) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (std::is_signed_v<I>)
+    if (first == 0 && last < I{0x7FFFFFFF}) return are_cells(indices, count, last);
+#endif
   const I width = static_cast<I>(last - first);
   I outside = 0;
   using U = std::make_unsigned_t<I>;
@@ -73,8 +104,16 @@ class IndexCheck {
     if (follow && !are_within(indices_ + first_row * length, (last_row - first_row) * length, I(0), last()))
       return false;
     if (follow && !has_edges()) return true;
+    const bool knows_columns = follow && inner_ == 1 && along_ != nullptr;
+    if (knows_columns && !are_columns_fine(first_row, last_row)) return false;
     RowCursor cursor(rows_, first_row);
     for (Index row = first_row; row < last_row; ++row, cursor.next()) {
+      if (knows_columns && is_full(cursor)) {
+        const Index more = std::min(full_run(cursor), last_row - row) - 1;
+        row += more;
+        if (more > 0) cursor.skip(more, row);
+        continue;
+      }
       const I* indices = indices_ + cursor.offset().out;
       if (!follow && !are_outputs_within(indices, {0, axis_.output}, 0, last_)) return false;
       if (std::is_unsigned_v<I> && !are_edges_fine(cursor, indices)) return false;
@@ -96,6 +135,37 @@ class IndexCheck {
     for (int v = 0; v < rows_.vertical_count; ++v)
       some = some || (std::is_unsigned_v<I> && leaves_some(full_rows_[v], rows_.vertical[v].window));
     return some;
+  }
+
+  /// Whether a row may have the number of any tap of the vertical axes.
+  bool is_full(const RowCursor& cursor) const {
+    bool full = true;
+    for (int v = 0; v < rows_.vertical_count; ++v)
+      full &= cursor.vertical_position(v) >= full_rows_[v].begin && cursor.vertical_position(v) < full_rows_[v].end;
+    return full;
+  }
+
+  /// Rows from a full one on that are.
+  Index full_run(const RowCursor& cursor) const {
+    const int last = rows_.vertical_count - 1;
+    return last < 0 ? 1 : full_rows_[last].end - cursor.vertical_position(last);
+  }
+
+  /// Outputs whose windows reach over an end of their row, in rows that follow one another.
+  bool are_columns_fine(Index first_row, Index last_row) const {
+    const auto is_column_fine = [&](Index output) {
+      const Taps taps = axis_.taps(output);
+      const I* index = indices_ + first_row * axis_.output + output;
+      bool fine = true;
+      for (Index row = first_row; row < last_row; ++row, index += axis_.output)
+        fine &=
+            *index == no_index<I> || (along_[*index] >= taps.first_tap && along_[*index] < taps.first_tap + taps.count);
+      return fine;
+    };
+    bool fine = true;
+    for (Index output = 0; output < full_.begin; ++output) fine &= is_column_fine(output);
+    for (Index output = full_.end; output < axis_.output; ++output) fine &= is_column_fine(output);
+    return fine;
   }
 
   /// The outputs of a row whose windows reach over an edge; no number is beyond the last tap.

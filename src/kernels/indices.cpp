@@ -4,7 +4,7 @@
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
 #include "kernels/index_check-inl.h"
-#include "kernels/matches-inl.h"
+#include "kernels/names-inl.h"
 #include "kernels/planes-inl.h"
 #include "kernels/scatter-inl.h"
 #include "kernels/separate-inl.h"
@@ -91,21 +91,6 @@ void jvp_by(const IndexJob& job) {
     named(cursor, [&](Index cell, Index output, bool names_one) { dy[output] = names_one ? dx[cell] : T(0); });
 }
 
-/// Copies outputs of a row to where they are packed. Tap numbers become bytes: none stays all ones.
-template <class From, class To>
-void copy_outputs(const From* from, Index step, Index lane_step, Index outputs, Index lanes, To* to) {
-  if (step == lanes && (lanes == 1 || lane_step == 1)) {
-    if constexpr (std::is_same_v<From, To>)
-      std::copy_n(from, outputs * lanes, to);
-    else
-      for (Index i = 0; i < outputs * lanes; ++i) to[i] = static_cast<To>(from[i]);
-    return;
-  }
-  for (Index output = 0; output < outputs; ++output)
-    for (Index lane = 0; lane < lanes; ++lane)
-      to[output * lanes + lane] = static_cast<To>(from[output * step + lane * lane_step]);
-}
-
 /// Adds gradients up in the planes themselves.
 template <class T, class I>
 void vjp_by_scatter(const IndexJob& job) {
@@ -127,6 +112,13 @@ void vjp_by_scatter(const IndexJob& job) {
   }
 }
 
+/// One plane, where other ways found an index that they do not expect.
+template <class T, class I>
+void scatter_plane(const IndexJob& job, Index row) {
+  vjp_by_scatter<T, I>({job.rows, job.use, job.index_kind, job.indices, job.like_in, job.like_out, row,
+                        row + job.rows.rows_per_plane, job.scratch});
+}
+
 /// Gradients of windows that share no cell. False if there are others, or wide tap numbers.
 template <class T, class I>
 bool vjp_of_separate(const IndexJob& job) {
@@ -138,10 +130,7 @@ bool vjp_of_separate(const IndexJob& job) {
         rows, static_cast<T*>(job.like_in),
         Shares(rows, static_cast<const T*>(job.like_out), static_cast<const I*>(job.indices)));
     for (Index row = job.first_row; row < job.last_row; row += rows.rows_per_plane) {
-      const Index end = row + rows.rows_per_plane;
-      if (windows(row, end)) continue;
-      vjp_by_scatter<T, I>(
-          {rows, job.use, job.index_kind, job.indices, job.like_in, job.like_out, row, end, job.scratch});
+      if (!windows(row, row + rows.rows_per_plane)) scatter_plane<T, I>(job, row);
     }
     return true;
   }
@@ -149,30 +138,25 @@ bool vjp_of_separate(const IndexJob& job) {
 }
 
 /// Gradients of planes by tap numbers, cell by cell. False if another way is better.
-template <class T, class I>
+template <class T>
 bool vjp_by_matches(const IndexJob& job) {
   const Rows& rows = job.rows;
-  if (!MatchedPlanes<T>::may_make(rows)) return false;
-  const T* gy = static_cast<const T*>(job.like_out);
-  const I* taps = static_cast<const I*>(job.indices);
+  if (!MatchedPlanes<T>::may_make(rows) || !NamedRows<T>::fit(job)) return false;
   const bool stream = leaves_cache(rows, sizeof(T));
   MatchedPlanes<T> planes(rows, static_cast<T*>(job.like_in), static_cast<char*>(job.scratch) + index_table_bytes(rows),
                           stream);
   if (!planes) return false;
-  const Strides along = rows.horizontal.stride, behind = rows.inner.stride;
-  for (Index row = job.first_row; row < job.last_row; row += rows.rows_per_plane) {
-    const Strides at = RowCursor(rows, row).offset();
-    planes.make(at.tangent_in,
-                [&](const Index* positions, Index first, Index outputs, T* to_gy, std::uint8_t* to_taps) {
-                  const T* from = gy + at.tangent_out + first * along.tangent_out;
-                  const I* from_taps = taps + at.out + first * along.out;
-                  for (int v = 0; v < rows.vertical_count; ++v) {
-                    from += positions[v] * rows.vertical[v].stride.tangent_out;
-                    from_taps += positions[v] * rows.vertical[v].stride.out;
-                  }
-                  copy_outputs(from, along.tangent_out, behind.tangent_out, outputs, rows.inner.extent, to_gy);
-                  copy_outputs(from_taps, along.out, behind.out, outputs, rows.inner.extent, to_taps);
-                });
+  NamedRows<T> named(job);
+  const T* gy = static_cast<const T*>(job.like_out);
+  const bool follow = tangent_out_is_packed(rows) && rows_follow(rows, &Strides::tangent_out, true);
+  const Index all = rows.row_count * rows.horizontal.window.output;
+  RowCursor cursor(rows, job.first_row);
+  for (Index row = job.first_row; row < job.last_row; row += rows.rows_per_plane, cursor.next_loop()) {
+    named.to_plane(cursor.offset());
+    const Index at = cursor.offset().tangent_out;
+    planes.make(cursor.offset().tangent_in, named.load(),
+                {.at = follow && rows.inner.extent == 1 ? gy + at : nullptr, .before = at, .behind = all - at});
+    if (named.saw_strays()) scatter_plane<T, Index>(job, row);
   }
   if (stream) hwy::FlushStream();
   return true;
@@ -180,9 +164,7 @@ bool vjp_by_matches(const IndexJob& job) {
 
 template <class T, class I>
 void vjp_by(const IndexJob& job) {
-  if (vjp_of_separate<T, I>(job)) return;
-  if constexpr (std::is_unsigned_v<I>)
-    if (vjp_by_matches<T, I>(job)) return;
+  if (vjp_of_separate<T, I>(job) || vjp_by_matches<T>(job)) return;
   vjp_by_scatter<T, I>(job);
 }
 
@@ -232,26 +214,16 @@ void place_vjp(const IndexJob& job) {
   }
 }
 
-template <class T, class F>
-void with_index(const IndexJob& job, F f) {
-  switch (job.index_kind) {
-    case IndexKind::u8: return f(std::uint8_t{});
-    case IndexKind::u16: return f(std::uint16_t{});
-    case IndexKind::u32: return f(std::uint32_t{});
-    case IndexKind::flat: return f(Index{});
-  }
-}
-
 template <class T>
 bool indices(const IndexJob& job) {
   bool fine = true;
   switch (job.use) {
-    case IndexUse::check: with_index<T>(job, [&]<class I>(I) { fine = check<I>(job); }); break;
+    case IndexUse::check: with_index(job, [&]<class I>(I) { fine = check<I>(job); }); break;
     case IndexUse::jvp:
-      if constexpr (is_real<T>) with_index<T>(job, [&]<class I>(I) { jvp_by<T, I>(job); });
+      if constexpr (is_real<T>) with_index(job, [&]<class I>(I) { jvp_by<T, I>(job); });
       break;
     case IndexUse::vjp:
-      if constexpr (std::is_floating_point_v<T>) with_index<T>(job, [&]<class I>(I) { vjp_by<T, I>(job); });
+      if constexpr (std::is_floating_point_v<T>) with_index(job, [&]<class I>(I) { vjp_by<T, I>(job); });
       break;
     case IndexUse::place: place<T>(job); break;
     case IndexUse::place_vjp: place_vjp<T>(job); break;

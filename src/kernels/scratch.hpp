@@ -151,7 +151,26 @@ inline std::size_t index_scratch_bytes(const Rows& rows) {
 /// Winners keep four strips, columns and outputs of values and taps, with room behind them for whatever a vector adds.
 inline std::size_t winner_strip_bytes(const Rows& rows) { return scratch_row_bytes(rows) + 256; }
 inline std::size_t winner_rows_bytes(const Rows& rows) { return 4 * winner_strip_bytes(rows); }
-inline std::size_t winners_bytes(const Rows& rows) { return winner_rows_bytes(rows) + index_scratch_bytes(rows); }
+
+/// Winners of tall windows also keep those of whole rows: as many as a window has, and one more. None (0 bytes) where
+/// windows are not that tall, or too large.
+inline Index tall_winners_pitch(const Rows& rows) {
+  constexpr Index beyond = 64;  // what vectors add
+  return (rows.horizontal.window.input * rows.inner.extent + beyond) / 16 * 16;
+}
+inline std::size_t tall_winners_bytes(const Rows& rows) {
+  constexpr double most = 1 << 20;
+  if (rows.vertical_count != 1) return 0;
+  const Axis& axis = rows.vertical[0].window;
+  if (axis.adaptive || axis.dilation != 1 || axis.kernel < 8 || axis.kernel < 4 * axis.stride) return 0;
+  const double bytes = static_cast<double>(axis.kernel + 1) * static_cast<double>(rows.horizontal.window.input + 64) *
+                       static_cast<double>(rows.inner.extent) * 16;
+  if (bytes > most) return 0;
+  return static_cast<std::size_t>((axis.kernel + 1) * tall_winners_pitch(rows)) * 16;
+}
+inline std::size_t winners_bytes(const Rows& rows) {
+  return winner_rows_bytes(rows) + index_scratch_bytes(rows) + tall_winners_bytes(rows);
+}
 
 /// Ties keep the rows of a fold of values, extremes, counts, and the rows of a fold of tangents.
 inline std::size_t ties_bytes(const Rows& rows) { return 2 * fold_scratch_bytes(rows) + 2 * scratch_row_bytes(rows); }

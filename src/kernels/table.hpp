@@ -38,7 +38,7 @@ struct ForwardKernels {
 
 /// What is made of the winners of max and min. Smooth max and Lp have no winners, but the same derivatives.
 enum class WinnerUse : unsigned char {
-  indices,  ///< `out` gets the values, `tangent_out` the indices, flat or compact
+  indices,  ///< `out` gets the values, unless it is null, `tangent_out` the indices, flat or compact
   jvp,      ///< `tangent_out` gets the tangent of each winner
   vjp,      ///< `tangent_in` gets the gradients of all outputs a cell has won; rows must be whole planes
 };

@@ -4,7 +4,6 @@
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
 #include "kernels/fused_winners-inl.h"
-#include "kernels/matches-inl.h"
 #include "kernels/winners-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -67,37 +66,6 @@ HWY_INLINE void for_each_winner(const Rows& rows, Index start, Index begin, Inde
   }
 }
 
-/// The VJP by the winners' tap numbers, cell by cell. False if another way is better.
-template <class T, Nan nan>
-bool vjp_by_matches(const TangentJob& job, RowWinners<T, nan>& winners) {
-  const Rows& rows = job.rows;
-  if (!MatchedPlanes<T>::may_make(rows)) return false;
-  const bool stream = leaves_cache(rows, sizeof(T));
-  MatchedPlanes<T> planes(rows, static_cast<T*>(job.tangent_in),
-                          static_cast<char*>(job.scratch) + winner_rows_bytes(rows) + index_table_bytes(rows), stream);
-  if (!planes) return false;
-  const Index lanes = rows.inner.extent;
-  for (Index plane = job.first_row; plane < job.last_row; plane += rows.rows_per_plane)
-    planes.make(RowCursor(rows, plane).offset().tangent_in, [&](const Index* positions, Index first, Index outputs,
-                                                                T* to_gy, std::uint8_t* to_taps) {
-      Index row = 0;
-      for (int v = 0; v < rows.vertical_count; ++v) row = row * rows.vertical[v].window.output + positions[v];
-      const RowCursor cursor(rows, plane + row);
-      const T* gy = static_cast<const T*>(job.tangent_out) + cursor.offset().tangent_out;
-      const auto [step, lane_step] = std::pair(rows.horizontal.stride.tangent_out, rows.inner.stride.tangent_out);
-      for (Index output = 0; output < outputs; ++output)
-        for (Index lane = 0; lane < lanes; ++lane)
-          to_gy[output * lanes + lane] = gy[(first + output) * step + lane * lane_step];
-      winners(cursor, [&](Index begin, Index end, const T*, const auto* taps) {
-        begin = std::max(begin, first);
-        end = std::min(end, first + outputs);
-        if (begin < end) write_taps(rows, taps, end - begin, to_taps + (begin - first) * lanes, lanes, 1);
-      });
-    });
-  if (stream) hwy::FlushStream();
-  return true;
-}
-
 /// Winners in registers take the compiler long, so they are for what most arrays hold.
 #if HWY_TARGET != HWY_SCALAR
 template <class T, WinnerUse use>
@@ -114,10 +82,9 @@ void winners_of(const TangentJob& job, typename Order<T>::Bits flips) {
   const Rows& rows = job.rows;
   const bool numbers_cells =
       job.use == WinnerUse::indices && job.index_kind == IndexKind::flat && sizeof(T) >= 4 && can_number_cells(rows);
-  RowWinners<T, nan> winners(rows, static_cast<const T*>(job.in), flips, job.scratch,
+  char* const tall = static_cast<char*>(job.scratch) + winner_rows_bytes(rows) + index_scratch_bytes(rows);
+  RowWinners<T, nan> winners(rows, static_cast<const T*>(job.in), flips, job.scratch, tall,
                              numbers_cells ? Numbering::cells : Numbering::taps);
-  if constexpr (std::is_floating_point_v<T>)
-    if (job.use == WinnerUse::vjp && vjp_by_matches(job, winners)) return;
   // Indices count cells of the pooled axes; derivatives step through the array of tangents or gradients.
   const bool counts_cells = job.use == WinnerUse::indices;
   const auto stride = [counts_cells](const PooledAxis& axis) {
@@ -151,11 +118,12 @@ void winners_of(const TangentJob& job, typename Order<T>::Bits flips) {
         write_taps(rows, taps, end - begin, indices + to, along.tangent_out, behind.tangent_out);
       };
       if (job.use == WinnerUse::indices) {
-        write_outputs(rows, values, end - begin, static_cast<T*>(job.out) + at.out + begin * along.out, along.out,
-                      behind.out, [flips](T value) {
-                        using Bits = typename Order<T>::Bits;
-                        return std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(value) ^ flips));
-                      });
+        if (job.out != nullptr)
+          write_outputs(rows, values, end - begin, static_cast<T*>(job.out) + at.out + begin * along.out, along.out,
+                        behind.out, [flips](T value) {
+                          using Bits = typename Order<T>::Bits;
+                          return std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(value) ^ flips));
+                        });
         switch (job.index_kind) {
           case IndexKind::u8: write_compact(static_cast<std::uint8_t*>(job.tangent_out)); break;
           case IndexKind::u16: write_compact(static_cast<std::uint16_t*>(job.tangent_out)); break;
