@@ -199,7 +199,7 @@ struct RowRun {
 };
 
 /// A row that changes no sum, not even -0.
-inline constexpr Index no_row_length = 1040;
+inline constexpr Index no_row_length = 2064;
 template <class E>
 const E* no_row() {
   static constexpr auto cells = [] {

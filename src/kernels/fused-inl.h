@@ -43,7 +43,8 @@ class Fused {
         divisor_row_(static_cast<const T*>(divisor_row)) {
     if (!job.rows.in_is_packed() || !job.rows.out_is_packed() || job.rows.tap_count > C::most_taps) return;
     if (divides_ && !can_divide()) return;
-    rows_ = FusedRow<C>::can_make(job.rows);
+    // What a pixel is divided by is not there for each of its channels.
+    rows_ = FusedRow<C>::can_make(job.rows) && (job.rows.inner.extent == 1 || !divides_ || one_along_);
     lanes_ = !rows_ && FusedLanes<C>::can_make(job.rows);
     stream_ = (rows_ || lanes_) && leaves_cache(job.rows, sizeof(E));
     if (divides_ && has_one_divisor(job.rows, job.choice.average))
@@ -95,7 +96,8 @@ class Fused {
     if (job_.rows.vertical_count != 1) return false;
     const Axis& axis = job_.rows.vertical[0].window;
     return !axis.adaptive && axis.kernel == 3 && axis.stride <= 2 && axis.dilation == 1 && axis.lo <= 1 &&
-           axis.start(axis.output - 1) + 2 <= axis.input && (C::kind != Combine::sum || axis_.input <= no_row_length);
+           axis.start(axis.output - 1) + 2 <= axis.input &&
+           (C::kind != Combine::sum || axis_.input * job_.rows.inner.extent <= no_row_length);
   }
 
   RowRun run_of(Index count) const {
@@ -131,7 +133,7 @@ class Fused {
       return false;
     T by_row = T(1);
     const Dividing<C> finish = dividing(cursor, 1, &by_row);
-    if (rows_) return FusedRow<C>::make(axis_, columns, run, out, stream_, finish);
+    if (rows_) return FusedRow<C>::make(rows, columns, run, out, stream_, finish);
     return FusedLanes<C>::make(rows, columns, run, out, stream_, finish);
   }
 

@@ -7,7 +7,7 @@
 #define NDPOOL_FUSED_ROWS_INL_H_
 #endif
 
-#include "kernels/columns-inl.h"
+#include "kernels/fused_pixels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -27,7 +27,9 @@ class FusedRow {
   /// True if `make` can do rows with such a window.
   static bool can_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
-    if (axis.adaptive || axis.dilation != 1 || rows.inner.extent != 1) return false;
+    if (axis.adaptive || axis.dilation != 1) return false;
+    if (rows.inner.extent == channels) return can_make_pixels(axis);
+    if (rows.inner.extent != 1) return false;
     if (is_narrow(axis))
       return C::is_common && axis.kernel == 2 && axis.stride == 2 && axis.lo == 0 && 2 * axis.output <= axis.input;
     if (axis.output < lanes) return false;
@@ -42,15 +44,41 @@ class FusedRow {
   /// Output rows. `finish(vector, output)` is what is stored. False if there was a NaN: then what was written is not to
   /// be used.
   template <class Finish>
-  static bool make(const Axis& axis, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
+  static bool make(const Rows& rows, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
                    const Finish& finish) {
+    const Axis& axis = rows.horizontal.window;
+    if constexpr (C::is_common)
+      if (rows.inner.extent == channels) return pixels(axis, columns, run, out, stream, finish);
     return with_row_count<C>(
         columns.count, [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(axis, columns, run, out, stream, finish); });
   }
 
  private:
+  /// Colours of a pixel: its neighbours are so many lanes away.
+  static constexpr int channels = 3;
+  static bool can_make_pixels(const Axis& axis) {
+    if (!C::is_common) return false;
+    const bool keeps_size = axis.kernel == 3 && axis.stride == 1 && axis.lo == 1 && axis.output == axis.input;
+    return FusedPixels<C>::can_make(axis) || (keeps_size && channels * axis.input >= 2 * lanes);
+  }
+
   /// Rows of less than a vector of outputs, but more than half of one.
   static bool is_narrow(const Axis& axis) { return axis.output < lanes && axis.output >= lanes / 2; }
+
+  /// Rows of pixels, as rows of channels. Those of more than three rows are for another path.
+  template <class Finish>
+  static HWY_NOINLINE bool pixels(const Axis& of_pixels, const Columns<C>& columns, const RowRun& run, E* out,
+                                  bool stream, const Finish& finish) {
+    Axis axis = of_pixels;
+    axis.input *= channels;
+    axis.output *= channels;
+    const auto make_all = [&]<int R>() HWY_ATTR {
+      return axis.stride == 1 ? all_rows<R, 1, 3, 1, channels>(axis, columns, run, out, stream, finish)
+                              : all_rows<R, 2, 3, 1, channels>(axis, columns, run, out, stream, finish);
+    };
+    if (columns.count == 3) return make_all.template operator()<3>();
+    return columns.count == 2 && make_all.template operator()<2>();
+  }
 
   template <int R, class Finish>
   static HWY_NOINLINE bool with_rows(const Axis& axis, const Columns<C>& columns, const RowRun& run, E* out,
@@ -71,7 +99,7 @@ class FusedRow {
     return axis.lo == 0 ? make_all.template operator()<1, 3, 0>() : make_all.template operator()<1, 3, 1>();
   }
 
-  template <int R, int stride, int kernel, int lo, class Finish>
+  template <int R, int stride, int kernel, int lo, int shift = 1, class Finish>
   static HWY_INLINE bool all_rows(const Axis& window, const Columns<C>& all_columns, const RowRun& given, E* out,
                                   bool stream, const Finish& given_finish) {
     const Axis axis = window;  // what the loops need is theirs alone, so that it can live in registers
@@ -87,30 +115,32 @@ class FusedRow {
         return Store<Finish>{out + row * run.out_step, run.out_step, streams, finish};
       };
       if constexpr (R == 3 && stride <= 2) {
-        three_rows<stride, kernel, lo>(axis, columns, all_columns.rows[1] + plane * run.plane_in,
-                                       all_columns.rows[2] - all_columns.rows[1], run, ahead, store);
+        three_rows<stride, kernel, lo, shift>(axis, columns, all_columns.rows[1] + plane * run.plane_in,
+                                              all_columns.rows[2] - all_columns.rows[1], run, ahead, store);
       } else {
         for (Index row = 0; row < run.count; ++row, columns.template advance<R>(run.in_step))
-          make_row<R, stride, kernel, lo, R>(axis, columns, store(row), ahead);
+          make_row<R, stride, kernel, lo, shift, R>(axis, columns, store(row), ahead);
       }
       if (++plane == run.planes) return !columns.saw_nan();
       out += run.plane_out;
     }
   }
 
-  template <int R, int stride, int kernel, int lo, int watched, class Store>
+  template <int R, int stride, int kernel, int lo, int shift, int watched, class Store>
   static HWY_INLINE void make_row(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
     if constexpr (stride == 4)
       every_fourth<R>(axis, columns, store, ahead);
+    else if constexpr (stride == 2 && shift > 1)
+      FusedPixels<C>::template make<R, watched>(axis.input / shift, columns, store);
     else if constexpr (stride == 2)
       every_second<R, kernel, lo, watched>(axis, columns, store, ahead);
     else
-      every<R, 1, kernel, lo>(axis, columns, store);
+      every<R, 1, kernel, lo, shift>(axis, columns, store);
   }
 
   /// Rows of a plane by windows of three rows, `pitch` apart, of which the first one's middle row is given. Rows that
   /// windows share are watched once.
-  template <int stride, int kernel, int lo, class StoreOf>
+  template <int stride, int kernel, int lo, int shift, class StoreOf>
   static HWY_INLINE void three_rows(const Axis& axis, Columns<C>& columns, const E* middle, Index pitch,
                                     const RowRun& run, Index ahead, const StoreOf& store) {
     // In place of a row on padding: one that changes no sum, or one that is there already.
@@ -129,7 +159,7 @@ class FusedRow {
         columns.template watch_first<2>(axis.input);
         for (; row + 2 <= run.count; row += 2, middle += 2 * pitch) {
           set_rows(row, 2);
-          every<3, 2, kernel, lo>(axis, columns, store(row));
+          every<3, 2, kernel, lo, shift>(axis, columns, store(row));
         }
       }
     } else if (run.in_step == 2 * pitch) {
@@ -137,13 +167,13 @@ class FusedRow {
       columns.template watch_first<1>(axis.input);
       for (; row < run.count; ++row, middle += run.in_step) {
         set_rows(row, 1);
-        make_row<3, stride, kernel, lo, 2>(axis, columns, store(row), ahead);
+        make_row<3, stride, kernel, lo, shift, 2>(axis, columns, store(row), ahead);
       }
       return;
     }
     for (; row < run.count; ++row, middle += run.in_step) {
       set_rows(row, 1);
-      make_row<3, stride, kernel, lo, 3>(axis, columns, store(row), ahead);
+      make_row<3, stride, kernel, lo, shift, 3>(axis, columns, store(row), ahead);
     }
   }
 
@@ -210,9 +240,9 @@ class FusedRow {
     }
   };
   /// The outputs at a vector of columns, from their neighbours on both sides.
-  template <int kernel, int lo, int N>
+  template <int kernel, int lo, int shift, int N>
   static HWY_INLINE Stack<C, N> neighbours(const Stack<C, N>& before, const Joined<N>& here, const Joined<N>& next) {
-    constexpr int last = static_cast<int>(lanes) - 1;
+    constexpr int last = static_cast<int>(lanes) - shift;
     const D d;
     return make_stack<C, N>([&](int n) NDPOOL_HOT {
       const V middle = here.columns.of[n], beyond = next.columns.of[n], join = next.join.of[n];
@@ -220,14 +250,14 @@ class FusedRow {
       if constexpr (lo == 1)
         v = combine(slide<last>(d, middle, here.join.of[n], before.of[n]), middle);
       else
-        v = combine(middle, slide<1>(d, beyond, join, middle));
-      if constexpr (kernel == 3) v = combine(v, slide<2 - lo>(d, beyond, join, middle));
+        v = combine(middle, slide<shift>(d, beyond, join, middle));
+      if constexpr (kernel == 3) v = combine(v, slide<(2 - lo) * shift>(d, beyond, join, middle));
       return v;
     });
   }
 
-  /// Stride 1: an output is made of its column and its neighbours'.
-  template <int R, int N, int kernel, int lo, class Store>
+  /// Stride 1: an output is made of its column and its neighbours', `shift` lanes away.
+  template <int R, int N, int kernel, int lo, int shift, class Store>
   static HWY_INLINE void every(const Axis& axis, Columns<C>& columns, const Store& store) {
     const Index length = axis.input, outputs = axis.output;
     constexpr int watched = N == 1 ? R : N;  // of two windows below one another, those that the pair above has not seen
@@ -240,29 +270,17 @@ class FusedRow {
       Joined<N> here(before, at(0));
       for (; output < whole; output += lanes) {
         const Joined<N> next(here.columns, at(output + lanes));
-        store(neighbours<kernel, lo>(before, here, next), output);
+        store(neighbours<kernel, lo, shift>(before, here, next), output);
         before = here.columns;
         here = next;
       }
       if (output + lanes == length && output + lanes <= outputs) {
-        store(neighbours<kernel, lo>(before, here, Joined<N>(here.columns, outside)), output);
+        store(neighbours<kernel, lo, shift>(before, here, Joined<N>(here.columns, outside)), output);
         output += lanes;
       }
-    } else if (kernel == 3 && lo == 1 && length > lanes) {
-      const Stack<C, N> first = at(0);
-      const Joined<N> here(outside, first);
-      store(combine(neighbours<2, 1>(outside, here, here), at(1)), 0);
-      output = lanes;
     }
-    if (kernel == 3 && lo == 1 && output < outputs && outputs <= output + lanes && outputs == length &&
-        length > lanes) {
-      // The end of the row: its last vector begins between those that were made.
-      const Stack<C, N> last = at(length - lanes);
-      const Stack<C, N> right =
-          make_stack<C, N>([&](int n) NDPOOL_HOT { return slide<1>(D(), outside.of[n], last.of[n]); });
-      store(combine(combine(at(length - lanes - 1), last), right), length - lanes);
-      return;
-    }
+    if (kernel == 3 && lo == 1 && outputs == length && length > lanes)
+      return end_of_row<shift, N>(output, length, at, outside, store);
     // Other last vectors are made anew from wherever they begin.
     while (output < outputs) {
       if (output + lanes > outputs) output = outputs - lanes;
@@ -271,6 +289,27 @@ class FusedRow {
       store(v, output);
       output += lanes;
     }
+  }
+  /// Up to two vectors of outputs of three taps, from one on: the last begins where it still fits, and the one before
+  /// it so that its neighbours are in the row.
+  template <int shift, int N, class At, class Store>
+  static HWY_INLINE void end_of_row(Index output, Index length, const At& at, const Stack<C, N>& outside,
+                                    const Store& store) {
+    const auto edge = [&](const Stack<C, N>& v, bool left) NDPOOL_HOT {
+      return make_stack<C, N>([&](int n) NDPOOL_HOT {
+        return left ? slide<static_cast<int>(lanes) - shift>(D(), v.of[n], outside.of[n])
+                    : slide<shift>(D(), outside.of[n], v.of[n]);
+      });
+    };
+    if (output + lanes < length) {
+      const Index from = std::min(output, length - lanes - shift);
+      const Stack<C, N> middle = at(from);
+      store(combine(combine(from == 0 ? edge(middle, true) : at(from - shift), middle), at(from + shift)), from);
+      output += lanes;
+    }
+    if (output >= length) return;
+    const Stack<C, N> last = at(length - lanes);
+    store(combine(combine(at(length - lanes - shift), last), edge(last, false)), length - lanes);
   }
   template <int N>
   static HWY_INLINE Stack<C, N> combine(const Stack<C, N>& a, const Stack<C, N>& b) {
