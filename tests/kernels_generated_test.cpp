@@ -136,13 +136,20 @@ std::vector<std::string> problems_of_rows_in_registers() {
           for (const Index lanes : {3, 7, 8, 17})
             add(name, "6,7," + std::to_string(lanes), "0,1", kernel, stride, padding);
         }
-    for (const Index width : {4, 5, 7, 8, 14, 20})
+    for (const Index width : {4, 5, 7, 8, 9, 14, 15, 20, 23})
       for (const Index height : {2, 7, 17}) {
         const std::string planes = "5," + std::to_string(height) + "," + std::to_string(width);
         add(name, planes, "1,2", 2, 2, 0);
         add(name, planes, "1,2", 3, 1, 1);
+        add(name, planes, "1,2", 3, 2, 1);
         add(name, planes, "1,2", 5, 1, 2);
       }
+    for (const Index width : {5, 6, 7, 8, 13, 16, 18, 20, 22, 37})  // pixels of three channels
+      for (const Index height : {1, 2, 5, 8})
+        for (const Index stride : {1, 2})
+          add(name, "2," + std::to_string(height) + "," + std::to_string(width) + ",3", "1,2", 3, stride, 1);
+    for (const Index lanes : {16, 24, 33, 300})  // more of them than are walked along together, and a rest
+      for (const Index stride : {1, 2, 3}) add(name, "6,7," + std::to_string(lanes), "0,1", 3, stride, 1);
     for (const Index width : {1024, 1027}) add(name, "5," + std::to_string(width), "0,1", 5, 1, 2);
   }
   return lines;

@@ -91,7 +91,7 @@ TYPED_TEST(GuardedScalar, NothingOutsideTheViewsIsTouched) {
 TYPED_TEST(GuardedScalar, NothingOutsideSmallPlanesIsTouched) {
   for (const std::string& target : targets()) {
     force_target(target);
-    for (Index width = 2; width <= 9; ++width)
+    for (Index width = 2; width <= 17; ++width)
       for (Index kernel = 2; kernel <= 3; ++kernel)
         for (const bool at_end : {false, true}) {
           const Window window{.kernel = {kernel, kernel},
@@ -105,6 +105,23 @@ TYPED_TEST(GuardedScalar, NothingOutsideSmallPlanesIsTouched) {
           avg_pool(window).forward(x.view(), y.view());
           max_pool(window).forward(x.view(), y.view(), taps.view());
           if constexpr (std::is_floating_point_v<TypeParam>) max_pool(window).jvp(x.view(), dx.view(), y.view());
+        }
+  }
+  force_target("");
+}
+
+/// Pixels of three channels begin and end anywhere in a vector.
+TEST(GuardedPixels, NothingOutsideThemIsTouched) {
+  for (const std::string& target : targets()) {
+    force_target(target);
+    for (Index width = 4; width <= 40; ++width)
+      for (const Index stride : {1, 2})
+        for (const bool at_end : {false, true}) {
+          const Window window{.kernel = {3, 3}, .stride = {stride, stride}, .padding = {1, 1}, .axes = {1, 2}};
+          const Shape shape{2, 5, width, 3}, out = max_pool(window).output_shape(shape);
+          GuardedArray<float> x(shape, at_end), y(out, at_end);
+          max_pool(window).forward(x.view(), y.view());
+          avg_pool(window).forward(x.view(), y.view());
         }
   }
   force_target("");
