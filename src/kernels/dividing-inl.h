@@ -110,6 +110,20 @@ class Dividing {
   float divisor_ = 1;
 };
 
+/// The same for windows that all have one divisor: nothing has to be asked for each of them.
+template <class C>
+class DividingAll {
+ public:
+  using D = typename C::D;
+  using V = typename C::V;
+  explicit DividingAll(Index divisor) : by_(hn::Set(D(), static_cast<typename C::T>(divisor))) {}
+  HWY_INLINE V operator()(V v, Index) const { return hn::Div(v, by_); }
+  HWY_INLINE V of_pixel(V v, Index) const { return hn::Div(v, by_); }
+
+ private:
+  V by_;
+};
+
 #endif  // HWY_TARGET != HWY_SCALAR
 
 }  // namespace HWY_NAMESPACE

@@ -132,9 +132,18 @@ class Fused {
     else if (!gather_rows<C>(rows, cursor, in, columns))
       return false;
     T by_row = T(1);
-    const Dividing<C> finish = dividing(cursor, 1, &by_row);
-    if (rows_) return FusedRow<C>::make(rows, columns, run, out, stream_, finish);
-    return FusedLanes<C>::make(rows, columns, run, out, stream_, finish);
+    return finished(cursor, &by_row, [&](const auto& finish) HWY_ATTR {
+      if (rows_) return FusedRow<C>::make(rows, columns, run, out, stream_, finish);
+      return FusedLanes<C>::make(rows, columns, run, out, stream_, finish);
+    });
+  }
+
+  /// Calls make(finish) with what windows of a row are divided by.
+  template <class Make>
+  bool finished(const RowCursor& cursor, T* by_row, const Make& make) const {
+    if constexpr (C::is_common && C::kind == Combine::sum)
+      if (one_ != 0) return make(DividingAll<C>(one_));
+    return make(dividing(cursor, 1, by_row));
   }
 
   bool make_wide(const RowCursor& cursor, Index count) const {
@@ -160,8 +169,10 @@ class Fused {
     const Index plane = job_.rows.rows_per_plane;
     if constexpr (C::is_common)
       if (row_of(cursor) == 0 && count % plane == 0)
-        return flat_->make(cursor.offset().in, count / plane, static_cast<const E*>(job_.in), static_cast<E*>(job_.out),
-                           dividing(cursor, 1, nullptr));
+        return finished(cursor, nullptr, [&](const auto& finish) HWY_ATTR {
+          return flat_->make(cursor.offset().in, count / plane, static_cast<const E*>(job_.in),
+                             static_cast<E*>(job_.out), finish);
+        });
     return false;
   }
 

@@ -119,7 +119,7 @@ inline Index plane_outputs(const Rows& rows) {
 }
 
 /// True if this machine's hardware loses track of rows that are read side by side, and has to be asked for their memory
-/// ahead. Machines with AVX-512 are of those that do not, and asking takes them half as long again; it took Zen 3 less.
+/// ahead. Machines with AVX-512 are of those that do not, and asking only takes them longer.
 bool interleaved_rows_are_lost();
 
 /// Arrays beyond this many bytes leave the cache anyway, so what is written to them need not pass through it.

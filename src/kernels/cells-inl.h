@@ -1,0 +1,189 @@
+// Per-target code: elements of one scalar in vectors, how they are combined, and how they move from lane to lane. No
+// include guard of the usual kind: see rows-inl.h.
+#if defined(NDPOOL_CELLS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_CELLS_INL_H_
+#undef NDPOOL_CELLS_INL_H_
+#else
+#define NDPOOL_CELLS_INL_H_
+#endif
+
+#include "kernels/rows-inl.h"
+
+/// Behind the parameters of a lambda in a loop: it is inlined whatever the compiler thinks of it, because what it
+/// captures could not live in registers otherwise.
+#undef NDPOOL_HOT
+#define NDPOOL_HOT HWY_ATTR __attribute__((always_inline))
+
+HWY_BEFORE_NAMESPACE();
+namespace ndpool {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET != HWY_SCALAR
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Calls f(0), ..., f(N - 1), one call after the other: then nothing of what they use is in memory, as it is in a loop.
+template <int N, class F>
+HWY_INLINE void repeat(const F& f) {
+  const auto all = [&]<int... n>(std::integer_sequence<int, n...>) NDPOOL_HOT { (f(n), ...); };
+  all(std::make_integer_sequence<int, N>());
+}
+
+/// What is loaded once stays in a register: GCC would rather read it from memory each time it is used, and while the
+/// memory is on its way that takes up to twice as long.
+template <class V>
+HWY_INLINE V in_register(V v) {
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL && HWY_TARGET != HWY_EMU128
+  asm("" : "+x"(v.raw));
+#endif
+  return v;
+}
+
+/// Elements of one scalar in vectors: short floats are combined as floats, and sums of bytes have 16 bits.
+template <class E, Combine combine_kind>
+struct Cells {
+  static constexpr Combine kind = combine_kind;
+  static constexpr bool is_short = !std::is_arithmetic_v<E>;
+  static constexpr bool sums_bytes = kind == Combine::sum && sizeof(E) == 1;
+  /// Taps whose sum is exact. No other element is lost in a sum of its own type.
+  static constexpr Index most_taps = sums_bytes ? 128 : std::numeric_limits<Index>::max();
+
+  using Element = E;
+  using T = std::conditional_t<is_short, float, std::conditional_t<sums_bytes, std::int16_t, E>>;
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+  static constexpr bool watches = std::is_floating_point_v<T> && kind != Combine::sum;
+  /// Other scalars have fewer constants in their loops, for the compiler's sake.
+  static constexpr bool is_common = std::is_same_v<E, float>;
+
+  static HWY_INLINE V load(const E* from) { return in_register(load_and_widen(from)); }
+  static HWY_INLINE V load_and_widen(const E* from) {
+    if constexpr (sums_bytes) {
+      return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<E, D>(), from));
+    } else if constexpr (std::is_same_v<E, f16>) {
+      const hn::Rebind<hwy::float16_t, D> narrow;
+      return hn::PromoteTo(D(), hn::LoadU(narrow, reinterpret_cast<const hwy::float16_t*>(from)));
+    } else if constexpr (std::is_same_v<E, bf16>) {
+      const hn::Rebind<std::uint16_t, D> narrow;
+      const hn::Rebind<std::uint32_t, D> wide;
+      const auto bits = hn::PromoteTo(wide, hn::LoadU(narrow, reinterpret_cast<const std::uint16_t*>(from)));
+      return hn::BitCast(D(), hn::ShiftLeft<16>(bits));
+    } else {
+      return hn::LoadU(D(), from);
+    }
+  }
+
+  /// Two of these elements fill what one becomes: even and odd ones come apart as they are widened.
+  static constexpr bool comes_apart = sums_bytes || std::is_same_v<E, bf16>;
+  struct Parted {
+    V even, odd;
+  };
+  static HWY_INLINE Parted load_parted(const E* from) {
+    if constexpr (sums_bytes) {
+      const V pairs = in_register(hn::LoadU(D(), reinterpret_cast<const T*>(from)));
+      if constexpr (std::is_signed_v<E>) return {hn::ShiftRight<8>(hn::ShiftLeft<8>(pairs)), hn::ShiftRight<8>(pairs)};
+      const hn::RebindToUnsigned<D> plain;
+      return {hn::And(pairs, hn::Set(D(), T(0xFF))), hn::BitCast(D(), hn::ShiftRight<8>(hn::BitCast(plain, pairs)))};
+    } else {
+      const hn::RebindToUnsigned<D> plain;
+      const auto pairs = in_register(hn::LoadU(plain, reinterpret_cast<const std::uint32_t*>(from)));
+      return {hn::BitCast(D(), hn::ShiftLeft<16>(pairs)),
+              hn::BitCast(D(), hn::And(pairs, hn::Set(plain, 0xFFFF0000U)))};
+    }
+  }
+
+  /// With `streams`, past the cache: only to where such vectors are aligned.
+  static HWY_INLINE void store(V v, E* to, bool streams = false) {
+    const auto narrow = narrowed(v);
+    const hn::Rebind<Stored, D> d;
+    Stored* at = reinterpret_cast<Stored*>(to);
+    if (streams)
+      hn::Stream(narrow, d, at);
+    else
+      hn::StoreU(narrow, d, at);
+  }
+
+  /// Of two zeros the first stays, as in the passes: the instructions give the second operand where both are equal.
+  static HWY_INLINE V combine(V a, V b) {
+    if constexpr (kind == Combine::sum)
+      return hn::Add(a, b);
+    else if constexpr (kind == Combine::max)
+      return hn::Max(b, a);
+    else
+      return hn::Min(b, a);
+  }
+  /// What changes no number; rows with NaNs, which a policy could ask to lose to it, do not come to an end here.
+  static HWY_INLINE V identity() { return hn::Set(D(), Combiner<kind, Nan::propagate, T>::identity()); }
+
+  static HWY_INLINE bool has_nan([[maybe_unused]] V v) {
+    if constexpr (watches) return !hn::AllFalse(D(), hn::IsNaN(v));
+    return false;
+  }
+
+ private:
+  using Stored = std::conditional_t<is_short, std::uint16_t, E>;
+
+  /// Rounds to the nearest, ties to even, and keeps integers in their range. All NaNs of a sign are one.
+  static HWY_INLINE auto narrowed(V v) {
+    if constexpr (sums_bytes) {
+      return hn::DemoteTo(hn::Rebind<E, D>(), v);
+    } else if constexpr (std::is_same_v<E, f16>) {
+      const hn::Rebind<hwy::float16_t, D> narrow;
+      if constexpr (kind == Combine::sum) {
+        const V nan = hn::CopySign(hn::Set(D(), std::numeric_limits<T>::quiet_NaN()), v);
+        v = hn::IfThenElse(hn::IsNaN(v), nan, v);
+      }
+      return hn::BitCast(hn::Rebind<std::uint16_t, D>(), hn::DemoteTo(narrow, v));
+    } else if constexpr (std::is_same_v<E, bf16>) {
+      const hn::Rebind<std::int32_t, D> wide;
+      const auto bits = hn::BitCast(wide, v);
+      auto rounded = bits;
+      if constexpr (kind == Combine::sum) {
+        const auto is_odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(wide, 1));
+        rounded = hn::Add(bits, hn::Add(is_odd, hn::Set(wide, 0x7fff)));
+        const V nan = hn::CopySign(hn::Set(D(), std::numeric_limits<T>::quiet_NaN()), v);
+        rounded = hn::IfThenElse(hn::RebindMask(wide, hn::IsNaN(v)), hn::BitCast(wide, nan), rounded);
+      }
+      const hn::Rebind<std::uint32_t, D> plain;
+      const auto upper = hn::BitCast(wide, hn::ShiftRight<16>(hn::BitCast(plain, rounded)));
+      return hn::DemoteTo(hn::Rebind<std::uint16_t, D>(), upper);
+    } else {
+      return v;
+    }
+  }
+};
+
+/// The upper half of `low`, then the lower half of `high`: half-way from one to the other. Nothing of use where vectors
+/// are but one block long.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V between(D d, V high, V low) {
+  return hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) == 16 ? low : hn::ConcatLowerUpper(d, high, low);
+}
+/// Lanes `by` and up of `low`, then the first lanes of `high`; `middle` is what is between them.
+template <int by, class D, class V = hn::Vec<D>>
+HWY_INLINE V slide(D d, V high, V middle, V low) {
+  constexpr int bytes = by * static_cast<int>(sizeof(hn::TFromD<D>));
+  if constexpr (by == 0)
+    return low;
+  else if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) == 16)
+    return hn::CombineShiftRightBytes<bytes>(d, high, low);
+  else if constexpr (bytes == 16)
+    return middle;
+  else if constexpr (bytes < 16)
+    return hn::CombineShiftRightBytes<bytes>(d, middle, low);
+  else
+    return hn::CombineShiftRightBytes<bytes - 16>(d, high, middle);
+}
+template <int by, class D, class V = hn::Vec<D>>
+HWY_INLINE V slide(D d, V high, V low) {
+  return slide<by>(d, high, between(d, high, low), low);
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace HWY_NAMESPACE
+}  // namespace ndpool
+HWY_AFTER_NAMESPACE();
+
+#endif  // NDPOOL_CELLS_INL_H_
