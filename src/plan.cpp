@@ -3,6 +3,7 @@
 #include "float_planes.hpp"
 #include "kernels/analytic.hpp"
 #include "kernels/divisors.hpp"
+#include "kernels/large.hpp"
 #include "kernels/scratch.hpp"
 #include "kernels/separate.hpp"
 #include "kernels/table.hpp"
@@ -89,7 +90,7 @@ bool is_mostly_padding(const Geometry& geometry) {
 
 /// Scratch for values, with planes packed or not.
 std::size_t values_bytes(const Rows& rows, const PackedPlanes* packed) {
-  const std::size_t bytes = fold_scratch_bytes(rows);
+  const std::size_t bytes = fold_scratch_bytes(rows) + large_scratch_bytes(rows);
   return packed == nullptr ? bytes : std::max(bytes, packed->bytes + fold_scratch_bytes(packed->rows));
 }
 
@@ -132,7 +133,7 @@ Index rows_per_tile(const Rows& rows) {
         static_cast<double>(std::max<Index>(1, rows.vertical[v].window.input / rows.vertical[v].window.output));
   const double bytes = tile_bytes(row_bytes * static_cast<double>(rows.row_count));
   const Index fit = std::max<Index>(1, static_cast<Index>(bytes / row_bytes));
-  const Index most = is_tall(rows) ? tall_rows(rows) : fit;
+  const Index most = is_tall(rows) ? std::max(fit, tall_rows(rows)) : fit;
   if (rows.rows_per_plane > most) return most;
   return std::max<Index>(1, fit / rows.rows_per_plane) * rows.rows_per_plane;  // whole planes
 }

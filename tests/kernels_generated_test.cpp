@@ -12,6 +12,7 @@
 
 #include <csignal>
 #include <iostream>
+#include <string_view>
 
 // Of the sanitizers' runtime, where there is one.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
@@ -150,6 +151,18 @@ std::vector<std::string> problems_of_rows_in_registers() {
           add(name, "2," + std::to_string(height) + "," + std::to_string(width) + ",3", "1,2", 3, stride, 1);
     for (const Index lanes : {16, 24, 33, 300})  // more of them than are walked along together, and a rest
       for (const Index stride : {1, 2, 3}) add(name, "6,7," + std::to_string(lanes), "0,1", 3, stride, 1);
+    // Large windows: whole and broken vectors of taps and of columns, and planes that are smaller than the window.
+    for (const Index kernel : {8, 9, 16, 23, 24, 33, 47, 65})
+      for (const Index width : {8, 20, 33})
+        add(name, std::to_string(kernel % 2 == 0 ? 7 : 12) + "," + std::to_string(width), "0,1", kernel, 1, kernel / 2);
+    for (const char* problem :
+         {"260,9 axes=0,1 kernel=255,1", "260,9 axes=0,1 kernel=256,2", "260,9 axes=0,1 kernel=257,1",
+          "3,270 axes=0,1 kernel=2,256", "3,270 axes=0,1 kernel=1,257", "2,4,300 axes=1,2 kernel=3,19",
+          "300,10 axes=0,1 kernel=21,3", "41,43 axes=0,1 kernel=31,33", "3,20,24 axes=1,2 kernel=9,1",
+          "3,20,24 axes=1,2 kernel=17,7", "3,20,24 axes=1,2 kernel=8,9", "2,700 axes=1 kernel=19"})
+      lines.push_back(
+          std::string(name) + " shape=" + problem +
+          (std::string_view(problem).find("axes=1 ") != std::string_view::npos ? " stride=1" : " stride=1,1"));
     for (const Index width : {1024, 1027}) add(name, "5," + std::to_string(width), "0,1", 5, 1, 2);
   }
   return lines;

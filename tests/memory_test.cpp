@@ -127,6 +127,24 @@ TEST(GuardedPixels, NothingOutsideThemIsTouched) {
   force_target("");
 }
 
+/// Large windows read vectors of columns, and write the last vector of a row again.
+TYPED_TEST(GuardedScalar, NothingOutsidePlanesOfLargeWindowsIsTouched) {
+  for (const std::string& target : targets()) {
+    force_target(target);
+    for (const Index width : {8, 15, 33, 40, 300})
+      for (const Index kernel : {9, 16, 17, 31, 64})
+        for (const bool at_end : {false, true}) {
+          const Window window{
+              .kernel = {kernel, kernel}, .stride = {1, 1}, .padding = {kernel / 2, kernel / 2}, .axes = {1, 2}};
+          const Shape shape{2, width / 2, width}, out = max_pool(window).output_shape(shape);
+          GuardedArray<TypeParam> x(shape, at_end), y(out, at_end);
+          max_pool(window).forward(x.view(), y.view());
+          avg_pool(window).forward(x.view(), y.view());
+        }
+  }
+  force_target("");
+}
+
 /// Gradients of windows that overlap are read beyond their rows and planes, but not beyond the array.
 TEST(GuardedGradients, OfOverlappingWindowsAreNotReadOutsideTheView) {
   for (const std::string& target : targets()) {

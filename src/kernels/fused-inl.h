@@ -12,6 +12,7 @@
 #include "kernels/fused_lanes-inl.h"
 #include "kernels/fused_rows-inl.h"
 #include "kernels/fused_wide-inl.h"
+#include "kernels/large-inl.h"
 
 #include <optional>
 
@@ -23,7 +24,8 @@ namespace HWY_NAMESPACE {
 struct NoFused {
   NoFused(const Job&, const void*) {}
   Index operator()(const RowCursor&, Index) const { return 0; }
-  bool is_wide() const { return false; }
+  bool makes_tall() const { return false; }
+  Index refused() const { return 0; }
 };
 
 #if HWY_TARGET != HWY_SCALAR
@@ -53,13 +55,18 @@ class Fused {
       cuts_ = rows_ && can_cut();
       if (FlatPlanes<C>::can_make(job.rows)) flat_.emplace(job.rows);
     }
-    wide_ = !rows_ && !lanes_ && !flat_ && FusedWide<C>::can_make(job.rows);
+    if constexpr (C::is_common)
+      if (LargeWindows<C>::can_make(job.rows)) large_.emplace(job.rows, job.scratch);
+    wide_ = !rows_ && !lanes_ && !flat_ && !large_ && FusedWide<C>::can_make(job.rows);
   }
   ~Fused() {
     if (stream_) hwy::FlushStream();
   }
 
-  bool is_wide() const { return wide_; }
+  /// True if rows of tall windows are made here rather than by the passes.
+  bool makes_tall() const { return wide_ || large_; }
+  /// Rows that the last call found a NaN in, if it answered 0 for all of them.
+  Index refused() const { return refused_; }
 
   /// True if planes with rows of less than two vectors are better off by themselves than side by side.
   static bool likes_narrow(const Rows& rows) {
@@ -68,6 +75,7 @@ class Fused {
 
   /// Makes rows from the cursor's on, up to `most`. Answers how many; 0 if this one needs the careful path.
   Index operator()(const RowCursor& cursor, Index most) {
+    if (large_) return make_large_rows(cursor, most);
     if (!rows_ && !lanes_ && !flat_ && !wide_) return 0;
     if (alone_ > 0) {
       --alone_;
@@ -157,6 +165,19 @@ class Fused {
     return false;
   }
 
+  Index make_large_rows(const RowCursor& cursor, Index most) {
+    if constexpr (C::is_common) {
+      T by_row[most_in_run];
+      const Index count = rows_together(cursor, std::min(most, most_in_run));
+      const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
+      if (large_->make(row_of(cursor), rows, planes, static_cast<const E*>(job_.in) + cursor.offset().in,
+                       static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, rows, by_row)))
+        return count;
+      refused_ = count;
+    }
+    return 0;
+  }
+
   Index row_of(const RowCursor& cursor) const { return job_.rows.vertical_count > 0 ? cursor.vertical_position(0) : 0; }
   /// Rows that are made together, cut windows or not: some of the cursor's plane, or small planes that follow one
   /// another as a whole.
@@ -203,9 +224,11 @@ class Fused {
   /// How rows are made; none if they are not.
   bool rows_ = false, lanes_ = false, wide_ = false;
   std::optional<FlatPlanes<C>> flat_;
+  std::optional<LargeWindows<C>> large_;
   bool cuts_ = false;  ///< rows of windows that are cut are made with the others
   bool stream_ = false;
-  Index alone_ = 0;  ///< rows that are to be made one by one
+  Index alone_ = 0;    ///< rows that are to be made one by one
+  Index refused_ = 0;  ///< and those that are not to be made here
 };
 #endif
 
