@@ -160,6 +160,7 @@ class WinnerRows {
     /// Asks for the memory of outputs that a run will come to. Where there are three rows, the first is nearly always
     /// the last of the window before.
     HWY_INLINE void prefetch(Index cell) const {
+      if (ahead_ == 0) return;
       for (int r = R == 3 ? 1 : 0; r < (R > 0 ? R : count_); ++r) {
         hwy::Prefetch(row_[r] + cell + ahead_);
         if constexpr (!Vectors::carries_numbers) hwy::Prefetch(carried_[r] + cell + ahead_);
