@@ -343,9 +343,9 @@ class FusedRow {
     V odd_before = C::identity();
     const auto at = [&](Index element) NDPOOL_HOT { return columns.template stack_at<R, 1, watched>(element).of[0]; };
     // Outputs whose columns are whole vectors, with another one behind if that is wanted, too.
-    constexpr Index behind = kernel == 3 && lo == 0 ? lanes : 0;
-    const Index whole = std::min((length - behind) / (2 * lanes), outputs / lanes) * lanes;
-    if constexpr (behind > 0) {
+    constexpr Index wanted = kernel == 3 && lo == 0 ? lanes : 0;
+    const Index whole = std::min((length - wanted) / (2 * lanes), outputs / lanes) * lanes;
+    if constexpr (wanted > 0) {
       V low = at(0);
       for (; output < whole; output += lanes) {
         if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);

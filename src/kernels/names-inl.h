@@ -17,9 +17,6 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-/// How far ahead memory is asked for, in elements: rows of several arrays come in turn, which hardware loses track of.
-inline constexpr Index ahead = 1024;
-
 /// Copies elements, or widens tap numbers.
 template <class From, class To>
 HWY_INLINE void copy_packed(const From* from, Index count, To* to) {
@@ -28,7 +25,6 @@ HWY_INLINE void copy_packed(const From* from, Index count, To* to) {
     const hn::ScalableTag<To> d;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
     const auto copy = [&](Index at) HWY_ATTR {
-      hwy::Prefetch(from + at + ahead);
       if constexpr (std::is_same_v<From, To>)
         hn::StoreU(hn::LoadU(d, from + at), d, to + at);
       else
@@ -57,7 +53,7 @@ HWY_INLINE void copy_outputs(const From* from, Index step, Index lane_step, Inde
       to[output * lanes + lane] = static_cast<To>(from[output * step + lane * lane_step]);
 }
 
-/// Flat indices, which were all found to name a cell of the plane, as numbers of taps.
+/// Flat indices of outputs without lanes, which were all found to name a cell of the plane, as numbers of taps.
 template <class T>
 class FlatNames {
  public:
@@ -67,7 +63,7 @@ class FlatNames {
   /// takes longer than to find them.
   static bool fit(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
-    if (rows.inner.extent == 1 && axis.stride == 1) return false;
+    if (rows.inner.extent != 1 || axis.stride == 1) return false;
     // Where rows are shorter than windows, a tap behind a row could be taken for one in the next.
     bool fine = !axis.adaptive && (axis.dilation == 1 || axis.kernel == 1) && axis.kernel <= axis.input &&
                 rows.tap_count / axis.kernel <= most_tap_rows && plane_cells(rows) < Index{1} << 28;
@@ -105,26 +101,17 @@ class FlatNames {
     for (int v = 0; v < rows_.vertical_count; ++v)
       start_ += rows_.vertical[v].window.start(positions[v]) * rows_.vertical[v].cell_stride;
   }
-  /// Their names, and to the same outputs of the next row. Indices of outputs are `step` apart, their lanes
-  /// `lane_step`.
-  void next(Index first, Index outputs, const Index* from, Index step, Index lane_step, Name* to) {
-    const Index inner = rows_.inner.extent;
-    if (inner == 1 && step == 1) {
+  /// Their names, and to the same outputs of the next row. Indices of outputs are `step` apart.
+  void next(Index first, Index outputs, const Index* from, Index step, Name* to) {
+    if (step == 1)
       convert(from, outputs, start_, axis_.stride, to);
-    } else {
-      for (Index output = 0; output < outputs; ++output) {
-        const Index start = start_ + output * axis_.stride;
-        if (lane_step == 1)
-          convert(from + output * step, inner, start, 0, to + output * inner);
-        else
-          for (Index lane = 0; lane < inner; ++lane)
-            convert(from + output * step + lane * lane_step, 1, start, 0, to + output * inner + lane);
-      }
-    }
+    else
+      for (Index output = 0; output < outputs; ++output)
+        convert(from + output * step, 1, start_ + output * axis_.stride, 0, to + output);
     for (Index output = first; output < std::min(full_.begin, first + outputs); ++output)
-      look_at_edge(output, to + (output - first) * inner);
+      look_at_edge(output, to[output - first]);
     for (Index output = std::max(full_.end, first); output < first + outputs; ++output)
-      look_at_edge(output, to + (output - first) * inner);
+      look_at_edge(output, to[output - first]);
     if (rows_.vertical_count == 0) return;
     const PooledAxis& last = rows_.vertical[rows_.vertical_count - 1];
     start_ += last.window.stride * last.cell_stride;
@@ -168,7 +155,6 @@ class FlatNames {
     V strays = hn::Zero(d);
     for (Index next = 0; next < count; next += lanes) {
       const Index first = std::min(next, count - lanes);
-      hwy::Prefetch(from + first + ahead);
       const V index = load(d, from + first);
       const V distance = hn::Sub(index, hn::Add(starts, hn::Set(d, static_cast<Name>(first * step))));
       V column = distance, tap = distance;
@@ -208,14 +194,11 @@ class FlatNames {
   }
 
   /// The window of an output that reaches over an end of its row: what would be a tap there is a cell of another row.
-  void look_at_edge(Index output, const Name* names) {
-    const Index start = axis_.start(output);
-    for (Index lane = 0; lane < rows_.inner.extent; ++lane) {
-      if (names[lane] == no_name) continue;
-      const auto tap = static_cast<std::uint32_t>(names[lane]) % static_cast<std::uint32_t>(axis_.kernel);
-      const Index cell = start + static_cast<Index>(tap);
-      if (cell < 0 || cell >= axis_.input) saw_strays_ = true;
-    }
+  void look_at_edge(Index output, Name name) {
+    if (name == no_name) return;
+    const auto tap = static_cast<std::uint32_t>(name) % static_cast<std::uint32_t>(axis_.kernel);
+    const Index cell = axis_.start(output) + static_cast<Index>(tap);
+    if (cell < 0 || cell >= axis_.input) saw_strays_ = true;
   }
 
   const Rows& rows_;
@@ -283,7 +266,7 @@ class NamedRows {
       const I* indices = static_cast<const I*>(job_.indices) + from.out;
       for (Index row = 0; row < count; ++row, indices += step.out, names += pitch)
         if constexpr (std::is_signed_v<I>)
-          flat_->next(first, outputs, indices, along.out, behind.out, names);
+          flat_->next(first, outputs, indices, along.out, names);
         else
           copy_outputs(indices, along.out, behind.out, outputs, lanes, names);
     });
