@@ -10,9 +10,13 @@
 #include "kernels/rows-inl.h"
 
 /// Behind the parameters of a lambda in a loop: it is inlined whatever the compiler thinks of it, because what it
-/// captures could not live in registers otherwise.
+/// captures could not live in registers otherwise. Sanitizers, which look at every access, would take hours to compile.
 #undef NDPOOL_HOT
+#if HWY_IS_ASAN || HWY_IS_MSAN || HWY_IS_TSAN
+#define NDPOOL_HOT HWY_ATTR
+#else
 #define NDPOOL_HOT HWY_ATTR __attribute__((always_inline))
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {

@@ -208,7 +208,7 @@ class SeparateWindows {
   }
 
   template <class D>
-  static bool are_none(D d, hn::Vec<D> strays) {
+  static bool are_none([[maybe_unused]] D d, hn::Vec<D> strays) {
     const hn::RebindToSigned<D> bits;
     return hn::AllTrue(bits, hn::Eq(hn::BitCast(bits, strays), hn::Zero(bits)));
   }
