@@ -9,11 +9,18 @@
 
 #include "kernels/rows-inl.h"
 
+/// Sanitizers look at every access, which makes what is inlined so long that it takes hours to compile. They see fewer
+/// loops: one for each number of rows, and those of floats and bytes for all scalars.
+#undef NDPOOL_IS_SANITIZED
+#define NDPOOL_IS_SANITIZED (HWY_IS_ASAN || HWY_IS_MSAN || HWY_IS_TSAN)
+
 /// Behind the parameters of a lambda in a loop: it is inlined whatever the compiler thinks of it, because what it
-/// captures could not live in registers otherwise. Sanitizers, which look at every access, would take hours to compile.
+/// captures could not live in registers otherwise.
 #undef NDPOOL_HOT
-#if HWY_IS_ASAN || HWY_IS_MSAN || HWY_IS_TSAN
+#if NDPOOL_IS_SANITIZED
 #define NDPOOL_HOT HWY_ATTR
+#undef HWY_INLINE
+#define HWY_INLINE inline
 #else
 #define NDPOOL_HOT HWY_ATTR __attribute__((always_inline))
 #endif

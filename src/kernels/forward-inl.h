@@ -36,7 +36,9 @@ const A* make_divisor_row(const Job& job, const RowCursor& cursor) {
 #if HWY_TARGET != HWY_SCALAR
 /// Rows in registers take the compiler long, so they are for long vectors, and for what most arrays hold.
 template <class T>
-inline constexpr bool has_fused = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) > 16 && (is_real<T> || sizeof(T) == 1);
+inline constexpr bool has_fused = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) > 16 &&
+                                  (NDPOOL_IS_SANITIZED ? std::is_same_v<T, float> || std::is_same_v<T, std::uint8_t>
+                                                       : is_real<T> || sizeof(T) == 1);
 #endif
 
 template <class Reduction>
