@@ -93,20 +93,21 @@ class FusedWinners {
            axis_.dilation == 1 && axis_.lo == 0 && 2 * axis_.output <= axis_.input;
   }
 
-  void gather(const RowCursor& cursor, int axis, const T* base, const T* tangents, Index number, Window& window) const {
+  /// `tangent` is where the tangents of `base` are in their array.
+  void gather(const RowCursor& cursor, int axis, const T* base, Index tangent, Index number, Window& window) const {
     if (axis == rows_.vertical_count) {
       window.row[window.count] = base;
       if constexpr (carries_numbers)
         window.carried[window.count++] = static_cast<typename Vectors::Number>(number);
       else
-        window.carried[window.count++] = tangents;
+        window.carried[window.count++] = static_cast<const T*>(job_.tangent_in) + tangent;
       return;
     }
     const PooledAxis& vertical = rows_.vertical[axis];
     const Taps taps = vertical.window.taps(cursor.vertical_position(axis));
     for (Index r = 0; r < taps.count; ++r) {
       const Index cell = taps.first + r * taps.step;
-      gather(cursor, axis + 1, base + cell * vertical.stride.in, tangents + cell * vertical.stride.tangent_in,
+      gather(cursor, axis + 1, base + cell * vertical.stride.in, tangent + cell * vertical.stride.tangent_in,
              number + (taps.first_tap + r) * number_weight(vertical, numbering_), window);
     }
   }
@@ -114,8 +115,7 @@ class FusedWinners {
   bool make(const RowCursor& cursor, Index count) const {
     Window window;
     const Strides at = cursor.offset();
-    gather(cursor, 0, static_cast<const T*>(job_.in) + at.in,
-           carries_numbers ? nullptr : static_cast<const T*>(job_.tangent_in) + at.tangent_in, 0, window);
+    gather(cursor, 0, static_cast<const T*>(job_.in) + at.in, at.tangent_in, 0, window);
     Run run{.count = count,
             .out = job_.out != nullptr ? static_cast<T*>(job_.out) + at.out : nullptr,
             .second = static_cast<char*>(job_.tangent_out) + at.tangent_out * second_size_,
