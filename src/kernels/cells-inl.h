@@ -9,8 +9,8 @@
 
 #include "kernels/rows-inl.h"
 
-/// Sanitizers look at every access, which makes what is inlined so long that it takes hours to compile. They see fewer
-/// loops: one for each number of rows, and those of floats and bytes for all scalars.
+/// Sanitizers look at every access, which makes what is inlined so long that it takes many minutes to compile. They see
+/// fewer loops: those of two rows, of three and of any number, and of floats and bytes alone.
 #undef NDPOOL_IS_SANITIZED
 #define NDPOOL_IS_SANITIZED (HWY_IS_ASAN || HWY_IS_MSAN || HWY_IS_TSAN)
 
