@@ -55,11 +55,12 @@ constexpr ScalarTraits scalar_traits[] = {
 };
 const ScalarTraits& traits_of(ScalarKind kind) { return scalar_traits[static_cast<int>(kind)]; }
 
-/// Sums must be exact in the accumulator that the kernels use: 32 bits for 8- and 16-bit integers, 64 for 32-bit ones.
+/// Sums must be exact in the accumulator that the kernels use: 32 bits for 8- and 16-bit integers, 64 for 32-bit ones,
+/// 128 for 64-bit ones.
 bool sum_is_exact(ScalarKind kind, Index taps) {
   const ScalarTraits& traits = traits_of(kind);
   if (traits.is_real) return true;
-  constexpr Index most_taps[] = {0, Index{1} << 23, Index{1} << 15, 0, Index{1} << 31, 0, 0, 0, 0};
+  constexpr Index most_taps[] = {0, Index{1} << 23, Index{1} << 15, 0, Index{1} << 31, 0, 0, 0, Index{1} << 62};
   return taps < most_taps[traits.size];
 }
 
@@ -243,6 +244,7 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   // Windows without an input element have values of their own, which only the spec gives; empty arrays have none.
   if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
   auto rows = std::make_unique<Rows>(make_rows(geometry, strides));
+  if (choice.combine == Combine::sum && kind == ScalarKind::kind_i64) rows->accumulator_bytes = 16;
   const auto keeps_too_much = [&] {
     return !is_modest(row_pixels(*rows), rows->inner.extent) || fold_scratch_bytes(*rows) > most_scratch;
   };

@@ -129,6 +129,7 @@ PackedPlanes make_packed_planes(const Rows& rows, std::size_t size) {
   packed.rows.inner = {side_by_side, {1, 1, 1, 1}};
   packed.rows.row_count = packed.rows.rows_per_plane = rows.rows_per_plane;
   packed.rows.tap_count = rows.tap_count;
+  packed.rows.accumulator_bytes = rows.accumulator_bytes;
   packed.planes = side_by_side;
   packed.cells = cells;
   packed.outputs = outputs;

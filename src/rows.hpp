@@ -69,6 +69,7 @@ struct Rows {
     row_count = other.row_count;
     rows_per_plane = other.rows_per_plane;
     tap_count = other.tap_count;
+    accumulator_bytes = other.accumulator_bytes;
     return *this;
   }
 
@@ -82,6 +83,7 @@ struct Rows {
   Index row_count = 0;       ///< output rows in all
   Index rows_per_plane = 1;  ///< output rows that share the same loop position
   Index tap_count = 1;       ///< taps of the largest window
+  std::size_t accumulator_bytes = 8;  ///< of the widest number that temporary rows hold
 
   /// The same rows with the tangents in place of the values.
   Rows of_tangents() const;

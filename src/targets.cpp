@@ -21,7 +21,8 @@ std::vector<KernelTable> find_tables() {
   for (int bit = 0; bit < 63; ++bit)
     if (supported >> bit & 1) tables.push_back({.target = std::int64_t{1} << bit});
   add_forward_float_kernels(tables);
-  add_forward_other_kernels(tables);
+  add_forward_short_kernels(tables);
+  add_forward_integer_kernels(tables);
   add_winner_kernels(tables);
   add_spread_kernels(tables);
   add_index_kernels(tables);

@@ -10,7 +10,7 @@
 #include "kernels/rows-inl.h"
 
 /// Sanitizers look at every access, which makes what is inlined so long that it takes many minutes to compile. They see
-/// fewer loops: those of two rows, of three and of any number, and of floats and bytes alone.
+/// fewer loops: those of two rows, of three and of any number, and of few scalars (has_fused).
 #undef NDPOOL_IS_SANITIZED
 #define NDPOOL_IS_SANITIZED (HWY_IS_ASAN || HWY_IS_MSAN || HWY_IS_TSAN)
 
@@ -50,27 +50,33 @@ HWY_INLINE V in_register(V v) {
   return v;
 }
 
-/// Elements of one scalar in vectors: short floats are combined as floats, and sums of bytes have 16 bits.
+/// Elements of one scalar in vectors: short floats are combined as floats, and sums of short integers have twice their
+/// bits. Longer integers are summed in their own type and watched, because large ones could leave it.
 template <class E, Combine combine_kind>
 struct Cells {
   static constexpr Combine kind = combine_kind;
   static constexpr bool is_short = !std::is_arithmetic_v<E>;
-  static constexpr bool sums_bytes = kind == Combine::sum && sizeof(E) == 1;
-  /// Taps whose sum is exact. No other element is lost in a sum of its own type.
-  static constexpr Index most_taps = sums_bytes ? 128 : std::numeric_limits<Index>::max();
+  static constexpr bool sums_integers = kind == Combine::sum && std::is_integral_v<E>;
+  static constexpr bool widens_sums = sums_integers && sizeof(E) <= 2;
+  /// Taps whose sum is exact, and a float or a double away from every half when it is divided (dividing-inl.h).
+  static constexpr Index most_taps = sums_integers ? 128 : std::numeric_limits<Index>::max();
 
   using Element = E;
-  using T = std::conditional_t<is_short, float, std::conditional_t<sums_bytes, std::int16_t, E>>;
+  using WideSum = std::conditional_t<sizeof(E) == 1, std::int16_t, std::int32_t>;
+  using T = std::conditional_t<is_short, float, std::conditional_t<widens_sums, WideSum, E>>;
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
-  static constexpr bool watches = std::is_floating_point_v<T> && kind != Combine::sum;
-  /// Other scalars have fewer constants in their loops, for the compiler's sake.
+  /// True if there are elements that these loops must not combine, which they notice and leave to others: NaNs among
+  /// extremes, and long integers whose sums might not fit.
+  static constexpr bool watches = sums_integers ? !widens_sums : std::is_floating_point_v<T> && kind != Combine::sum;
+  /// Other scalars have fewer constants in their loops, for the compiler's sake, and integers beyond bytes fewer still.
   static constexpr bool is_common = std::is_same_v<E, float>;
+  static constexpr bool is_rare = std::is_integral_v<E> && sizeof(E) > 1;
 
   static HWY_INLINE V load(const E* from) { return in_register(load_and_widen(from)); }
   static HWY_INLINE V load_and_widen(const E* from) {
-    if constexpr (sums_bytes) {
+    if constexpr (widens_sums) {
       return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<E, D>(), from));
     } else if constexpr (std::is_same_v<E, f16>) {
       const hn::Rebind<hwy::float16_t, D> narrow;
@@ -86,16 +92,19 @@ struct Cells {
   }
 
   /// Two of these elements fill what one becomes: even and odd ones come apart as they are widened.
-  static constexpr bool comes_apart = sums_bytes || std::is_same_v<E, bf16>;
+  static constexpr bool comes_apart = widens_sums || std::is_same_v<E, bf16>;
   struct Parted {
     V even, odd;
   };
   static HWY_INLINE Parted load_parted(const E* from) {
-    if constexpr (sums_bytes) {
+    if constexpr (widens_sums) {
+      constexpr int bits = 8 * sizeof(E);
       const V pairs = in_register(hn::LoadU(D(), reinterpret_cast<const T*>(from)));
-      if constexpr (std::is_signed_v<E>) return {hn::ShiftRight<8>(hn::ShiftLeft<8>(pairs)), hn::ShiftRight<8>(pairs)};
+      if constexpr (std::is_signed_v<E>)
+        return {hn::ShiftRight<bits>(hn::ShiftLeft<bits>(pairs)), hn::ShiftRight<bits>(pairs)};
       const hn::RebindToUnsigned<D> plain;
-      return {hn::And(pairs, hn::Set(D(), T(0xFF))), hn::BitCast(D(), hn::ShiftRight<8>(hn::BitCast(plain, pairs)))};
+      return {hn::And(pairs, hn::Set(D(), T{std::numeric_limits<E>::max()})),
+              hn::BitCast(D(), hn::ShiftRight<bits>(hn::BitCast(plain, pairs)))};
     } else {
       const hn::RebindToUnsigned<D> plain;
       const auto pairs = in_register(hn::LoadU(plain, reinterpret_cast<const std::uint32_t*>(from)));
@@ -124,20 +133,37 @@ struct Cells {
     else
       return hn::Min(b, a);
   }
+  /// What is noticed of elements, and of those of two vectors together: a sum of numbers is NaN if one of them is
+  /// (infinities of both signs add up to one as well; that only costs time), and of integers all bits beyond the sign.
+  static HWY_INLINE V noticed(V v) {
+    if constexpr (sums_integers) return hn::Xor(v, hn::BroadcastSignBit(v));
+    return v;
+  }
+  static HWY_INLINE V notice(V a, V b) {
+    if constexpr (sums_integers) return hn::Or(a, b);
+    return hn::Add(a, b);
+  }
+  /// True if there was something that must not be combined here.
+  static HWY_INLINE bool is_unfit([[maybe_unused]] V seen) {
+    if constexpr (!watches) {
+      return false;
+    } else if constexpr (sums_integers) {
+      constexpr int fit_bits = sizeof(T) == 4 ? 23 : 44;  // sums of most_taps then stay below 2^30, and 2^51
+      return !hn::AllTrue(D(), hn::Lt(seen, hn::Set(D(), T{1} << fit_bits)));
+    } else {
+      return !hn::AllFalse(D(), hn::IsNaN(seen));
+    }
+  }
+
   /// What changes no number; rows with NaNs, which a policy could ask to lose to it, do not come to an end here.
   static HWY_INLINE V identity() { return hn::Set(D(), Combiner<kind, Nan::propagate, T>::identity()); }
-
-  static HWY_INLINE bool has_nan([[maybe_unused]] V v) {
-    if constexpr (watches) return !hn::AllFalse(D(), hn::IsNaN(v));
-    return false;
-  }
 
  private:
   using Stored = std::conditional_t<is_short, std::uint16_t, E>;
 
   /// Rounds to the nearest, ties to even, and keeps integers in their range. All NaNs of a sign are one.
   static HWY_INLINE auto narrowed(V v) {
-    if constexpr (sums_bytes) {
+    if constexpr (widens_sums) {
       return hn::DemoteTo(hn::Rebind<E, D>(), v);
     } else if constexpr (std::is_same_v<E, f16>) {
       const hn::Rebind<hwy::float16_t, D> narrow;

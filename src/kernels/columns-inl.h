@@ -2,8 +2,8 @@
 // rows-inl.h.
 //
 // A *column* is the combination of all input rows of a window at one position of the row. Maxima and minima are plain
-// vector instructions that lose NaNs; a sum of everything that was read tells whether there was one, and what was made
-// of it is then made again by another path.
+// vector instructions that lose NaNs, and sums of long integers may not fit; what is noticed of everything that was read
+// (Cells::notice) tells whether that was so, and what was made of it is then made again by another path.
 #if defined(NDPOOL_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_COLUMNS_INL_H_
 #undef NDPOOL_COLUMNS_INL_H_
@@ -141,26 +141,26 @@ class Columns {
   HWY_INLINE V at(Index element) {
     return stack_at<R, 1>(element).of[0];
   }
-  /// Those of N windows, each a row below the one before. Where windows share rows, a NaN has to be watched for in the
-  /// last `watched` of them alone, if `watch_first` was asked about the others.
+  /// Those of N windows, each a row below the one before. Where windows share rows, the last `watched` of them alone have
+  /// to be watched, if `watch_first` was asked about the others.
   template <int R, int N, int watched = R + N - 1>
   HWY_INLINE Stack<C, N> stack_at(Index element) {
-    V sum = seen_;
-    const Stack<C, N> columns = stack_at<R, N, watched>(element, sum);
-    watch(sum);
+    V seen = seen_;
+    const Stack<C, N> columns = stack_at<R, N, watched>(element, seen);
+    watch(seen);
     return columns;
   }
-  /// Two vectors of them: what was seen waits for one addition, not for two.
+  /// Two vectors of them: what was seen waits for one of them, not for two.
   template <int N>
   struct Two {
     Stack<C, N> low, high;
   };
   template <int R, int N = 1, int watched = R + N - 1>
   HWY_INLINE Two<N> two_at(Index element) {
-    V low_sum = seen_, high_sum = seen_;
-    const Two<N> columns{stack_at<R, N, watched>(element, low_sum),
-                         stack_at<R, N, watched>(element + C::lanes, high_sum)};
-    if constexpr (C::watches) watch(hn::Add(low_sum, high_sum));
+    V low_seen = seen_, high_seen = seen_;
+    const Two<N> columns{stack_at<R, N, watched>(element, low_seen),
+                         stack_at<R, N, watched>(element + C::lanes, high_seen)};
+    if constexpr (C::watches) watch(C::notice(low_seen, high_seen));
     return columns;
   }
 
@@ -176,10 +176,8 @@ class Columns {
       const auto even = [&](int r) NDPOOL_HOT { return cells[r].even; };
       const auto odd = [&](int r) NDPOOL_HOT { return cells[r].odd; };
       const auto both = [](V a, V b) NDPOOL_HOT { return C::combine(a, b); };
-      if constexpr (C::watches) {
-        const auto add = [](V a, V b) NDPOOL_HOT { return hn::Add(a, b); };
-        watch(hn::Add(fold_split<R - watched, watched>(even, add), fold_split<R - watched, watched>(odd, add)));
-      }
+      if constexpr (C::watches)
+        watch(C::notice(noticed<R - watched, watched>(even), noticed<R - watched, watched>(odd)));
       return {fold_split<0, R>(even, both), fold_split<0, R>(odd, both)};
     } else {
       const typename C::D d;
@@ -188,15 +186,15 @@ class Columns {
     }
   }
 
-  /// Looks for NaNs in the first rows of a run, of at least a vector.
+  /// Watches the first rows of a run, of at least a vector.
   template <int few>
   HWY_INLINE void watch_first(Index length) {
     if constexpr (C::watches)
       repeat<few>([&](int r) NDPOOL_HOT {
-        for (Index i = 0; i < length; i += C::lanes) watch(load(r, std::min(i, length - C::lanes)));
+        for (Index i = 0; i < length; i += C::lanes) watch(C::noticed(load(r, std::min(i, length - C::lanes))));
       });
   }
-  bool saw_nan() const { return C::has_nan(seen_); }
+  bool saw_unfit() const { return C::is_unfit(seen_); }
 
  private:
   /// Calls f(r) for all rows.
@@ -216,17 +214,23 @@ class Columns {
 
   HWY_INLINE V load(int row, Index element) const { return C::load(rows[row] + element); }
 
-  /// Also the sum of what was read, where NaNs are watched for.
+  /// What is noticed of leaf(first), ... together.
+  template <int first, int count, class Leaf>
+  static HWY_INLINE V noticed(const Leaf& leaf) {
+    return fold_split<first, count>([&](int r) NDPOOL_HOT { return C::noticed(leaf(r)); },
+                                    [](V a, V b) NDPOOL_HOT { return C::notice(a, b); });
+  }
+
+  /// Also what was noticed of all that was read, where it is watched.
   template <int R, int N, int watched>
-  HWY_INLINE Stack<C, N> stack_at(Index element, [[maybe_unused]] V& sum) const {
+  HWY_INLINE Stack<C, N> stack_at(Index element, [[maybe_unused]] V& seen) const {
     const auto both = [](V a, V b) NDPOOL_HOT { return C::combine(a, b); };
     if constexpr (R > 0) {
       constexpr int all = R + N - 1;
       V cells[all];
       repeat<all>([&](int r) NDPOOL_HOT { cells[r] = load(r, element); });
       const auto leaf = [&](int r) NDPOOL_HOT { return cells[r]; };
-      if constexpr (C::watches)
-        sum = fold_split<all - watched, watched>(leaf, [](V a, V b) NDPOOL_HOT { return hn::Add(a, b); });
+      if constexpr (C::watches) seen = noticed<all - watched, watched>(leaf);
       if constexpr (N == 1) {
         return {{fold_split<0, R>(leaf, both)}};
       } else if constexpr (C::kind == Combine::sum) {
@@ -237,22 +241,26 @@ class Columns {
         return {{both(leaf(0), shared), both(shared, leaf(R))}};
       }
     } else if constexpr (C::kind == Combine::sum) {
-      return {{fold_split<C>(count, [&](Index r) NDPOOL_HOT { return load(static_cast<int>(r), element); })}};
+      if constexpr (C::watches) seen = hn::Zero(typename C::D());
+      return {{fold_split<C>(count, [&](Index r) NDPOOL_HOT {
+        const V v = load(static_cast<int>(r), element);
+        if constexpr (C::watches) seen = C::notice(seen, C::noticed(v));
+        return v;
+      })}};
     } else {
       V all = load(0, element);
-      sum = all;
+      seen = all;
       for (int r = 1; r < count; ++r) {
         const V v = load(r, element);
         all = both(all, v);
-        if constexpr (C::watches) sum = hn::Add(sum, v);
+        if constexpr (C::watches) seen = C::notice(seen, v);
       }
       return {{all}};
     }
   }
 
-  /// Remembers a NaN. Infinities of both signs add up to one as well; that only costs time.
-  HWY_INLINE void watch(V sum) {
-    if constexpr (C::watches) seen_ = hn::Add(seen_, sum);
+  HWY_INLINE void watch(V seen) {
+    if constexpr (C::watches) seen_ = C::notice(seen_, seen);
   }
 
   V seen_;
@@ -267,7 +275,8 @@ HWY_INLINE bool with_row_count(int count, const F& f) {
     if (count == 8) return f.template operator()<8>();
   }
   if (count == 2) return f.template operator()<2>();
-  if (count == 3) return f.template operator()<3>();
+  if constexpr (!C::is_rare)
+    if (count == 3) return f.template operator()<3>();
   return f.template operator()<0>();
 }
 

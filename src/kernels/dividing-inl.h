@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR
 
 /// Leaves windows as they are, or divides them as averages are: floats by a true division, or what gives the same bits;
-/// sums of bytes rounded half to even.
+/// sums of integers rounded half to even.
 template <class C>
 class Dividing {
  public:
@@ -39,12 +39,12 @@ class Dividing {
       way_ = is_power ? Way::multiply : Way::divide;
       by_ = hn::Set(D(), is_power ? T(1) / by : by);
     } else {
-      // What is added before shifting must not leave 16 bits; a sum of as many taps is near their end.
+      // What is added before shifting must not leave the type; a sum of as many taps is near its end.
       const bool is_power =
           divisor > 0 && divisor <= C::most_taps && std::has_single_bit(static_cast<std::size_t>(divisor));
       way_ = is_power ? Way::multiply : Way::divide;
       shift_ = is_power ? std::countr_zero(static_cast<std::size_t>(divisor)) : 0;
-      divisor_ = static_cast<float>(divisor);
+      divisor_ = static_cast<Real>(divisor);
     }
   }
 
@@ -69,16 +69,15 @@ class Dividing {
 
   template <class Each>
   HWY_INLINE V finish(V v, [[maybe_unused]] Index row, [[maybe_unused]] const Each& each) const {
-    if constexpr (C::kind != Combine::sum) return v;
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (C::kind != Combine::sum) {
+      return v;
+    } else if constexpr (std::is_floating_point_v<T>) {
       if (way_ == Way::multiply) return hn::Mul(v, by_);
       if (way_ == Way::divide) return hn::Div(v, by_);
       const V of_row = hn::Set(D(), by_row_[row]);
       return hn::Div(v, way_ == Way::divide_rows ? of_row : hn::Mul(of_row, each()));
-    } else if constexpr (C::sums_bytes) {
-      return way_ == Way::multiply ? shifted(v) : divided(v);
     } else {
-      return v;
+      return way_ == Way::multiply ? shifted(v) : divided(v);
     }
   }
 
@@ -89,17 +88,43 @@ class Dividing {
     return hn::ShiftRightSame(hn::Add(hn::Add(v, below_half), is_odd), shift_);
   }
 
-  /// A number of 16 bits over another is not nearer to a half than a float can tell.
+  /// What integers are divided as. A quotient is at least 1 / (2 divisor) away from every half that it is not, and a
+  /// float that is off by less than 1 / 2^24 of it is nearer than that while the sum has 23 bits, as those of short
+  /// integers have; doubles, while it has 52.
+  using Real = std::conditional_t<C::widens_sums, float, double>;
+
   HWY_INLINE V divided(V v) const {
     const hn::Half<D> half;
-    return hn::Combine(D(), divided_half(hn::UpperHalf(half, v)), divided_half(hn::LowerHalf(half, v)));
+    if constexpr (sizeof(T) == 8)
+      return divided_long(v);
+    else if constexpr (sizeof(T) == 4 && C::widens_sums)
+      return divided_ints(v);
+    else
+      return hn::Combine(D(), divided_half(hn::UpperHalf(half, v)), divided_half(hn::LowerHalf(half, v)));
+  }
+  template <class Ints>
+  HWY_INLINE Ints divided_ints(Ints v) const {
+    const hn::ScalableTag<float> real;
+    return hn::NearestInt(hn::Div(hn::ConvertTo(real, v), hn::Set(real, static_cast<float>(divisor_))));
   }
   template <class H>
   HWY_INLINE H divided_half(H v) const {
-    const hn::ScalableTag<std::int32_t> wide;
-    const hn::ScalableTag<float> real;
-    const auto quotient = hn::Div(hn::ConvertTo(real, hn::PromoteTo(wide, v)), hn::Set(real, divisor_));
-    return hn::DemoteTo(hn::Half<D>(), hn::NearestInt(quotient));
+    if constexpr (sizeof(T) == 2)
+      return hn::DemoteTo(hn::Half<D>(), divided_ints(hn::PromoteTo(hn::ScalableTag<std::int32_t>(), v)));
+    else
+      return hn::DemoteTo(hn::Half<D>(), hn::Round(quotients(hn::PromoteTo(hn::ScalableTag<double>(), v))));
+  }
+  /// Numbers of 51 bits: added to 1.5 * 2^52, they are the last bits of a double.
+  HWY_INLINE V divided_long(V v) const {
+    const hn::ScalableTag<double> real;
+    const auto shifter = hn::Set(real, 6755399441055744.0);
+    const auto offset = hn::BitCast(D(), shifter);
+    const auto sums = hn::Sub(hn::BitCast(real, hn::Add(v, offset)), shifter);
+    return hn::Sub(hn::BitCast(D(), hn::Add(quotients(sums), shifter)), offset);
+  }
+  template <class Doubles>
+  HWY_INLINE Doubles quotients(Doubles sums) const {
+    return hn::Div(sums, hn::Set(hn::ScalableTag<double>(), divisor_));
   }
 
   Way way_ = Way::multiply;
@@ -107,7 +132,7 @@ class Dividing {
   const T* by_row_ = nullptr;
   const T* by_output_ = nullptr;
   int shift_ = 0;
-  float divisor_ = 1;
+  Real divisor_ = 1;
 };
 
 /// The same for windows that all have one divisor: nothing has to be asked for each of them.

@@ -12,12 +12,15 @@
 
 #include <ndpool/spec/average.hpp>
 
+#include <bit>
+
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
 /// Integer averages rounded half to even. The nearest double of a quotient of two 32-bit numbers is on the same side of
-/// every half as the quotient itself, so rounding it rounds the exact number; longer sums go through integers.
+/// every half as the quotient itself, so rounding it rounds the exact number; so is that of a sum of 51 bits. Longer
+/// sums go through integers.
 struct Nearest {
   /// Sums of 16 bits fit a float, whose quotient is as safe: a number of 24 bits is not nearer to a half than that.
   template <class Short>
@@ -33,6 +36,21 @@ struct Nearest {
   }
   HWY_INLINE std::int64_t operator()(std::int64_t sum, Index divisor) const {
     return spec::round_divide(sum, divisor, Rounding::half_even);
+  }
+  spec::Wide operator()(spec::Wide sum, Index divisor) const {
+    if (const auto fits = static_cast<std::int64_t>(sum); fits == sum && fits != std::numeric_limits<Index>::lowest())
+      return (*this)(fits, divisor);
+    return spec::round_divide<spec::Wide>(sum, divisor, Rounding::half_even);
+  }
+};
+/// The same for sums of 32-bit integers that have 51 bits: added to 1.5 * 2^52, they are the last bits of a double.
+struct NearestOfFew {
+  static constexpr Index most_taps = (Index{1} << 20) - 1;
+  HWY_INLINE std::int64_t operator()(std::int64_t sum, Index divisor) const {
+    constexpr double shifter = 6755399441055744.0;
+    constexpr auto offset = std::bit_cast<std::int64_t>(shifter);
+    const double quotient = (std::bit_cast<double>(sum + offset) - shifter) / static_cast<double>(divisor);
+    return std::bit_cast<std::int64_t>(quotient + shifter) - offset;
   }
 };
 
@@ -62,12 +80,17 @@ class Output {
     if constexpr (is_real<T>) {
       if (divisor_row_ != nullptr && step == 1 && rows_.inner.extent == 1) return write_divided(values, begin, end);
       write_averages(values, step, begin, end, [](A sum, Index divisor) { return sum / static_cast<A>(divisor); });
-    } else if (rounding == Rounding::half_even)
+    } else if (rounding == Rounding::half_even) {
+      if constexpr (sizeof(T) == 4)
+        if (rows_.tap_count <= NearestOfFew::most_taps)
+          return write_averages(values, step, begin, end, NearestOfFew{});
       write_averages(values, step, begin, end, Nearest{});
-    else
+    } else {
+      using Long = std::conditional_t<(sizeof(A) > 8), A, std::int64_t>;
       write_averages(values, step, begin, end, [rounding](A sum, Index divisor) {
-        return spec::round_divide(static_cast<std::int64_t>(sum), divisor, rounding);
+        return spec::round_divide<Long>(static_cast<Long>(sum), divisor, rounding);
       });
+    }
   }
 
  private:

@@ -69,7 +69,7 @@ class FlatPlanes {
       }
       make_plane(from, out + plane * cells_, is_last, finish, seen);
     }
-    return !C::has_nan(seen);
+    return !C::is_unfit(seen);
   }
 
  private:
@@ -78,7 +78,8 @@ class FlatPlanes {
   /// What a neighbour is limited by: extremes by what changes none, or by what leaves all as they are. Sums take a
   /// sign.
   static constexpr T outside = C::kind == Combine::sum ? T(-1) : Combiner<C::kind, Nan::propagate, T>::identity();
-  static constexpr T inside = C::kind == Combine::sum ? T(1) : T(-outside);
+  static constexpr Combine opposite = C::kind == Combine::max ? Combine::min : Combine::max;
+  static constexpr T inside = C::kind == Combine::sum ? T(1) : Combiner<opposite, Nan::propagate, T>::identity();
 
   static bool keeps_size(const Axis& axis) {
     return !axis.adaptive && axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1 && axis.lo == 1 &&

@@ -114,7 +114,7 @@ class FusedLanes {
       else
         axis.kernel == 3 ? apart<R, 3>(axis, columns, target(1)) : apart<R, 4>(axis, columns, target(1));
     }
-    return !columns.saw_nan();
+    return !columns.saw_unfit();
   }
 
   /// Windows with more taps, and bins. Taps outside the input keep their place in the split.

@@ -34,7 +34,7 @@ class FusedRow {
       return C::is_common && axis.kernel == 2 && axis.stride == 2 && axis.lo == 0 && 2 * axis.output <= axis.input;
     if (axis.output < lanes) return false;
     const Index beyond = axis.start(axis.output - 1) + axis.kernel - axis.input;  // columns behind the input
-    if (axis.kernel == 4 && axis.stride == 4) return axis.lo == 0 && beyond <= 0;
+    if (axis.kernel == 4 && axis.stride == 4) return !C::is_rare && axis.lo == 0 && beyond <= 0;
     if (axis.kernel < 2 || axis.kernel > 3 || axis.stride > 2) return false;
     if (axis.stride == 1 && axis.kernel == 2 && !C::is_common) return false;
     if (axis.stride == 2 && axis.kernel == 2 && axis.lo != 0) return false;
@@ -86,7 +86,8 @@ class FusedRow {
     const auto make_all = [&]<int stride, int kernel, int lo>() HWY_ATTR {
       return all_rows<R, stride, kernel, lo>(axis, columns, run, out, stream, finish);
     };
-    if (axis.stride == 4) return make_all.template operator()<4, 4, 0>();
+    if constexpr (!C::is_rare)
+      if (axis.stride == 4) return make_all.template operator()<4, 4, 0>();
     if (axis.stride == 2) {
       if constexpr (C::is_common)
         if (is_narrow(axis)) return narrow_rows<R>(axis, columns, run, out, finish);
@@ -121,7 +122,7 @@ class FusedRow {
         for (Index row = 0; row < run.count; ++row, columns.template advance<R>(run.in_step))
           make_row<R, stride, kernel, lo, shift, R>(axis, columns, store(row), ahead);
       }
-      if (++plane == run.planes) return !columns.saw_nan();
+      if (++plane == run.planes) return !columns.saw_unfit();
       out += run.plane_out;
     }
   }
@@ -193,7 +194,7 @@ class FusedRow {
       const V both = finish(combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), 0);
       hn::StoreU(hn::LowerHalf(half, both), half, out);
       hn::StoreU(hn::UpperHalf(half, both), half, out + second);
-      if (++row == run.count) return !columns.saw_nan();
+      if (++row == run.count) return !columns.saw_unfit();
       columns.template advance<R>(run.in_step);
       out += run.out_step;
     }

@@ -67,7 +67,7 @@ class FusedWide {
           });
         }
     }
-    return !C::has_nan(seen);
+    return !C::is_unfit(seen);
   }
 
  private:

@@ -77,7 +77,7 @@ class LargeWindows {
     }
     V all = seen.of[0];
     repeat<wide - 1>([&](int w) NDPOOL_HOT { all = hn::Add(all, seen.of[w + 1]); });
-    return !C::has_nan(all);
+    return !C::is_unfit(all);
   }
 
  private:

@@ -286,7 +286,7 @@ class RowFold {
   HWY_NOINLINE void few_taps(const A* columns, A* out, Index count) {
 #if HWY_TARGET != HWY_SCALAR
     // Compilers do not see that short elements with stride 2 are the even and odd lanes of two vectors.
-    if constexpr (stride == 2 && (sizeof(A) < 4 || Op::is_sum))
+    if constexpr (stride == 2 && (sizeof(A) < 4 || (Op::is_sum && sizeof(A) <= 8)))
       if (axis_.dilation == 1 && axis_.kernel <= 3) {
         const Index done = even_and_odd(columns, out, count);
         columns += 2 * done;

@@ -37,7 +37,7 @@ inline std::size_t tall_buffer_bytes(const Rows& rows) {
   const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
   const Index count = std::min(axis.output, tall_rows(rows));
   const Index elements = axis.span(count) * rows.horizontal.window.span(tall_outputs(rows)) * rows.inner.extent;
-  return (static_cast<std::size_t>(elements) * 8 + 63) / 64 * 64 + 64;
+  return (static_cast<std::size_t>(elements) * rows.accumulator_bytes + 63) / 64 * 64 + 64;
 }
 
 /// A window so tall that its rows are better folded for many output rows together: blocks of 2, 4, 8, ... rows from
@@ -68,7 +68,7 @@ inline int scratch_rows(const Rows& rows) {
 /// Bytes of one temporary row: room for the widest accumulator, and for vectors that start anywhere in it.
 inline std::size_t scratch_row_bytes(const Rows& rows) {
   const auto elements = static_cast<std::size_t>(row_pixels(rows) * rows.inner.extent);
-  return (elements * 8 + 63) / 64 * 64 + 64;
+  return (elements * rows.accumulator_bytes + 63) / 64 * 64 + 64;
 }
 
 /// All the scratch that values need.

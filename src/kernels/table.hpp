@@ -30,7 +30,7 @@ struct CombineKernels {
 };
 
 /// The forward kernels of one instruction set and some scalars, null for the others: they take the compiler so long
-/// that they are in two files.
+/// that they are in three files.
 struct ForwardKernels {
   std::int64_t target = 0;
   CombineKernels of[scalar_kinds] = {};
@@ -141,7 +141,8 @@ struct WidenKernels {
 struct KernelTable {
   std::int64_t target = 0;
   const ForwardKernels* forward_float = nullptr;
-  const ForwardKernels* forward_other = nullptr;
+  const ForwardKernels* forward_short = nullptr;
+  const ForwardKernels* forward_integer = nullptr;
   const WinnerKernels* winners = nullptr;
   const SpreadKernels* spread = nullptr;
   const IndexKernels* indices = nullptr;
@@ -151,14 +152,16 @@ struct KernelTable {
 
   Kernel forward(ScalarKind kind, Combine combine) const {
     const int scalar = static_cast<int>(kind), which = static_cast<int>(combine);
-    const Kernel kernel = forward_float->of[scalar].of[which];
-    return kernel != nullptr ? kernel : forward_other->of[scalar].of[which];
+    for (const ForwardKernels* some : {forward_float, forward_short, forward_integer})
+      if (const Kernel kernel = some->of[scalar].of[which]; kernel != nullptr) return kernel;
+    return nullptr;
   }
 };
 
 /// Adds the kernels that were compiled for a target and that this machine can run, each family from its own file.
 void add_forward_float_kernels(std::vector<KernelTable>& tables);
-void add_forward_other_kernels(std::vector<KernelTable>& tables);
+void add_forward_short_kernels(std::vector<KernelTable>& tables);
+void add_forward_integer_kernels(std::vector<KernelTable>& tables);
 void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
 void add_index_kernels(std::vector<KernelTable>& tables);

@@ -1,6 +1,6 @@
-// Values of integers and short floats, compiled once for every instruction set.
+// Values of short floats, compiled once for every instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/forward_other.cpp"
+#define HWY_TARGET_INCLUDE "kernels/forward_short.cpp"
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
 #include "kernels/forward-inl.h"
@@ -10,8 +10,8 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-#define NDPOOL_ROW(name, type) forward_row<type, !std::is_floating_point_v<type>>(),
-NDPOOL_KERNEL_TABLE(ForwardKernels, forward_other_kernels)
+#define NDPOOL_ROW(name, type) forward_row<type, !std::is_arithmetic_v<type>>(),
+NDPOOL_KERNEL_TABLE(ForwardKernels, forward_short_kernels)
 #undef NDPOOL_ROW
 
 }  // namespace HWY_NAMESPACE
@@ -21,7 +21,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ndpool {
 
-NDPOOL_EXPORT_KERNELS(forward_other_kernels, add_forward_other_kernels, forward_other)
+NDPOOL_EXPORT_KERNELS(forward_short_kernels, add_forward_short_kernels, forward_short)
 
 }  // namespace ndpool
 #endif
