@@ -224,6 +224,24 @@ const AnalyticPair& analytic_kernels(ScalarKind kind, const KernelChoice& choice
   return std::isinf(choice.parameter) ? families.largest_magnitude : families.lp;
 }
 
+/// Tiles of values: whole groups of planes where these are packed.
+Tiling values_tiling(const Rows& rows, const PackedPlanes* packed) {
+  return tiling_of(rows, packed == nullptr ? 1 : packed->planes * rows.rows_per_plane);
+}
+bool run_values(ScalarKind kind, const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed,
+                const Tiling& tiling, std::size_t bytes, const void* in, void* out, const Watch& watch) {
+  const Kernel kernel = kernels().forward(kind, choice.combine);
+  return run_tiles(tiling, bytes, watch, [&](Index begin, Index end, void* scratch) {
+    kernel({rows, choice, in, out, begin, end, scratch, packed});
+  });
+}
+/// The same for rows that are not those of the plan.
+bool run_values(ScalarKind kind, const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed,
+                const void* in, void* out, const Watch& watch) {
+  return run_values(kind, rows, choice, packed, values_tiling(rows, packed), values_bytes(rows, packed), in, out,
+                    watch);
+}
+
 /// What a map needs beyond its own scratch.
 std::size_t wide_bytes(ScalarKind kind, const Rows& rows) {
   return traits_of(kind).is_short ? FloatPlanes::bytes(rows) : 0;
@@ -256,13 +274,15 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   if (is_analytic(choice.combine)) return plan;
   if (const PackedPlanes packed = make_packed_planes(*plan->rows_, traits_of(kind).size); packed.planes > 0)
     plan->packed_ = std::make_unique<const PackedPlanes>(packed);
+  plan->values_tile_ = values_tiling(*plan->rows_, plan->packed_.get()).tile;
+  plan->values_bytes_ = values_bytes(*plan->rows_, plan->packed_.get());
   return plan;
 }
 
 std::size_t KernelPlan::scratch_bytes() const {
   const std::size_t wide = wide_bytes(kind_, *rows_);
   if (is_analytic(choice_.combine)) return analytic_scratch_bytes(*rows_) + wide;
-  std::size_t bytes = values_bytes(*rows_, packed_.get());
+  std::size_t bytes = values_bytes_;
   if (choice_.combine == Combine::sum) {
     if (has_derivatives())
       bytes = std::max(
@@ -289,16 +309,6 @@ bool KernelPlan::run_analytic(WinnerUse use, const void* in, void* tangent_in, v
       });
 }
 
-bool KernelPlan::run_values(const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed, const void* in,
-                            void* out, const Watch& watch) const {
-  const Kernel kernel = kernels().forward(kind_, choice.combine);
-  const Index unit = packed == nullptr ? 1 : packed->planes * rows.rows_per_plane;
-  return run_tiles(tiling_of(rows, unit), values_bytes(rows, packed), watch,
-                   [&](Index begin, Index end, void* scratch) {
-                     kernel({rows, choice, in, out, begin, end, scratch, packed});
-                   });
-}
-
 bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
   if (is_analytic(choice_.combine))
     return run_map(
@@ -307,7 +317,8 @@ bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
         [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
           analytic_kernels(kind_, choice_).values({rows, choice_, a.in, a.out, begin, end, scratch, nullptr});
         });
-  return run_values(*rows_, choice_, packed_.get(), in, out, watch);
+  return run_values(kind_, *rows_, choice_, packed_.get(), {rows_->row_count, values_tile_}, values_bytes_, in, out,
+                    watch);
 }
 
 bool KernelPlan::fits(IndexKind kind) const {
@@ -366,7 +377,7 @@ bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, 
   // A linear map is its own derivative: the same rows, with the tangents in place of the values.
   const Rows tangents = rows_->of_tangents();
   const PackedPlanes packed = make_packed_planes(tangents, traits_of(kind_).size);
-  return run_values(tangents, choice_, packed.planes > 0 ? &packed : nullptr, tangent_in, tangent_out, watch);
+  return run_values(kind_, tangents, choice_, packed.planes > 0 ? &packed : nullptr, tangent_in, tangent_out, watch);
 }
 
 bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch) const {
@@ -375,7 +386,7 @@ bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, 
   if (choice_.combine != Combine::sum)
     return run_winners(WinnerUse::vjp, IndexKind::flat, in, nullptr, tangent_in, const_cast<void*>(tangent_out), watch);
   if (const TransposedSum sum(kind_, choice_, *rows_); sum.exists)
-    return run_values(sum.rows, sum.choice, sum.packed_planes(), tangent_out, tangent_in, watch);
+    return run_values(kind_, sum.rows, sum.choice, sum.packed_planes(), tangent_out, tangent_in, watch);
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(kind_)];
   const Rows rows = rows_->with_whole_axes_merged();
   const bool by_outputs = !traits_of(kind_).is_short && windows_are_separate(rows);

@@ -106,7 +106,7 @@ class ThreadPool final : public Executor {
   bool wait_a_moment(const IsSo& is_so) const {
     if (is_so()) return true;
     if (!may_spin_) return false;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
     while (std::chrono::steady_clock::now() < end)
       for (int i = 0; i < 16; ++i) {
         if (is_so()) return true;

@@ -148,13 +148,13 @@ class KernelPlan {
   bool run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out,
                    const Watch& watch) const;
   bool run_analytic(WinnerUse use, const void* in, void* tangent_in, void* tangent_out, const Watch& watch) const;
-  bool run_values(const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed, const void* in, void* out,
-                  const Watch& watch) const;
 
   ScalarKind kind_;
   KernelChoice choice_;
   std::unique_ptr<const Rows> rows_;
   std::unique_ptr<const PackedPlanes> packed_;  ///< null where planes are pooled one by one
+  Index values_tile_ = 0;                       ///< rows of a tile, and scratch, of values
+  std::size_t values_bytes_ = 0;
 };
 
 /// Names of the instruction sets this machine can run kernels for, best first. The environment variable

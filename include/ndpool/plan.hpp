@@ -25,7 +25,7 @@ class Plan {
   bool forward(const T* x, T* y, const Watch& watch = {}) const {
     if (kernels_ == nullptr) return pool_.forward(in(x), out(y), watch);
     check_input(x, Argument::x);
-    check_output_of(out(y), Argument::y, in(x));
+    check_result(at_out(y), Argument::y, at_in(x));
     return kernels_->forward(x, y, watch);
   }
 
@@ -35,8 +35,8 @@ class Plan {
     if (kernels_ == nullptr || !kernels_->has_winners() || !kernels_->fits(index_kind<I>()))
       return pool_.forward(in(x), out(y), out(indices), watch);
     check_input(x, Argument::x);
-    check_output_of(out(y), Argument::y, in(x));
-    check_output_of(out(indices), Argument::indices, in(x), out(y));
+    check_result(at_out(y), Argument::y, at_in(x));
+    check_result(at_out(indices), Argument::indices, at_in(x), at_out(y));
     return kernels_->forward_with_indices(x, y, indices, index_kind<I>(), watch);
   }
 
@@ -45,7 +45,7 @@ class Plan {
     if (!has_derivatives()) return pool_.jvp(in(x), in(dx), out(dy), watch);
     check_input(x, Argument::x);
     check_input(dx, Argument::dx);
-    check_output_of(out(dy), Argument::dy, in(x), in(dx));
+    check_result(at_out(dy), Argument::dy, at_in(x), at_in(dx));
     return kernels_->jvp(x, dx, dy, watch);
   }
 
@@ -53,8 +53,8 @@ class Plan {
   bool vjp(const T* x, const T* gy, T* gx, const Watch& watch = {}) const {
     if (!has_derivatives()) return pool_.vjp(in(x), out(gy), in(gx), watch);
     check_input(x, Argument::x);
-    require(check_view(out(gy), output_shape_, Argument::gy));
-    check_output_of(in(gx), Argument::gx, in(x), out(gy));
+    require(at_out(gy).check(Argument::gy));
+    check_result(at_in(gx), Argument::gx, at_in(x), at_out(gy));
     return kernels_->vjp(x, gy, gx, watch);
   }
 
@@ -66,8 +66,8 @@ class Plan {
       const T any(0);
       return pool_.vjp(View<const T>(&any, shape_, Shape::filled(shape_.size(), 0)), out(gy), in(gx), watch);
     }
-    require(check_view(out(gy), output_shape_, Argument::gy));
-    check_output_of(in(gx), Argument::gx, out(gy));
+    require(at_out(gy).check(Argument::gy));
+    check_result(at_in(gx), Argument::gx, at_out(gy));
     return kernels_->vjp(gx, gy, gx, watch);  // x is not read
   }
 
@@ -76,14 +76,14 @@ class Plan {
   bool jvp_from_indices(const I* indices, const T* dx, T* dy, const Watch& watch = {}) const {
     if (!can_use(indices)) return pool_.jvp_from_indices(out(indices), in(dx), out(dy), watch);
     check_input(dx, Argument::dx);
-    check_output_of(out(dy), Argument::dy, in(dx), out(indices));
+    check_result(at_out(dy), Argument::dy, at_in(dx), at_out(indices));
     return kernels_->jvp_from_indices(indices, index_kind<I>(), dx, dy, watch);
   }
   template <spec::IndexScalar I>
   bool vjp_from_indices(const I* indices, const T* gy, T* gx, const Watch& watch = {}) const {
     if (!can_use(indices)) return pool_.vjp_from_indices(out(indices), out(gy), in(gx), watch);
-    require(check_view(out(gy), output_shape_, Argument::gy));
-    check_output_of(in(gx), Argument::gx, out(gy), out(indices));
+    require(at_out(gy).check(Argument::gy));
+    check_result(at_in(gx), Argument::gx, at_out(gy), at_out(indices));
     return kernels_->vjp_from_indices(indices, index_kind<I>(), gy, gx, watch);
   }
 
@@ -91,7 +91,13 @@ class Plan {
   friend class Pool;
   Plan(const Pool& pool, const Shape& shape, const Shape& strides, const Shape& output_shape,
        std::shared_ptr<const KernelPlan> kernels)
-      : pool_(pool), shape_(shape), strides_(strides), output_shape_(output_shape), kernels_(std::move(kernels)) {}
+      : pool_(pool),
+        shape_(shape),
+        strides_(strides),
+        output_shape_(output_shape),
+        in_layout_(shape, strides),
+        out_layout_(output_shape, packed_strides(output_shape)),
+        kernels_(std::move(kernels)) {}
 
   bool has_derivatives() const { return kernels_ != nullptr && kernels_->has_derivatives(); }
   /// True if the kernels can derive by these indices; if not, the pool can, or says what is wrong.
@@ -101,11 +107,28 @@ class Plan {
            kernels_->fits(index_kind<I>()) && indices != nullptr && kernels_->check_indices(indices, index_kind<I>());
   }
 
-  void check_input(const T* data, Argument argument) const { require(check_view(in(data), shape_, argument)); }
+  /// An array of the plan somewhere in memory.
+  template <class E>
+  struct Placed {
+    E* data;
+    const Layout& layout;
+    Fault check(Argument argument) const { return layout.check(data, argument); }
+    detail::ByteRange bytes() const { return layout.bytes(data); }
+  };
+  template <class E>
+  Placed<E> at_in(E* data) const {
+    return {data, in_layout_};
+  }
+  template <class E>
+  Placed<E> at_out(E* data) const {
+    return {data, out_layout_};
+  }
+  void check_input(const T* data, Argument argument) const { require(at_in(data).check(argument)); }
   template <class E, class... Inputs>
-  static void check_output_of(const View<E>& output, Argument argument, const Inputs&... inputs) {
-    require(check_output(output, output.shape(), argument));
-    (require(check_overlap(output, inputs, argument)), ...);
+  static void check_result(const Placed<E>& output, Argument argument, const Inputs&... inputs) {
+    require(output.check(argument));
+    require(output.layout.check_stores(argument));
+    (require(check_overlap(output.bytes(), inputs.bytes(), argument)), ...);
   }
 
   template <class E>
@@ -119,6 +142,7 @@ class Plan {
 
   Pool pool_;
   Shape shape_, strides_, output_shape_;
+  Layout in_layout_, out_layout_;
   std::shared_ptr<const KernelPlan> kernels_;
 };
 

@@ -62,16 +62,33 @@ struct ByteRange {
   std::uintptr_t end = 0;
 };
 
+/// The elements a view touches, counted from the one at position 0: from `begin` up to `end`, and none if both are 0.
+struct Reach {
+  Index begin = 0;
+  Index end = 0;
+
+  template <int Capacity>
+  constexpr Reach(const Extents<Capacity>& shape, const Extents<Capacity>& strides) {
+    Index lowest = 0, highest = 0;
+    for (int a = 0; a < shape.size(); ++a) {
+      if (shape[a] == 0) return;
+      const Index reach = (shape[a] - 1) * strides[a];
+      (reach < 0 ? lowest : highest) += reach;
+    }
+    begin = lowest;
+    end = highest + 1;
+  }
+  constexpr bool is_empty() const { return begin == end; }
+  template <class T>
+  ByteRange bytes(T* data) const {
+    if (is_empty()) return {};
+    return {reinterpret_cast<std::uintptr_t>(data + begin), reinterpret_cast<std::uintptr_t>(data + end)};
+  }
+};
+
 template <class T, int Capacity>
 ByteRange byte_range(const View<T, Capacity>& view) {
-  Index lowest = 0, highest = 0;
-  for (int a = 0; a < view.rank(); ++a) {
-    if (view.shape()[a] == 0) return {};
-    const Index reach = (view.shape()[a] - 1) * view.strides()[a];
-    (reach < 0 ? lowest : highest) += reach;
-  }
-  return {reinterpret_cast<std::uintptr_t>(view.data() + lowest),
-          reinterpret_cast<std::uintptr_t>(view.data() + highest + 1)};
+  return Reach(view.shape(), view.strides()).bytes(view.data());
 }
 
 }  // namespace detail
@@ -107,13 +124,51 @@ constexpr Fault check_output(const View<T, Capacity>& view, const Extents<Capaci
   return {};
 }
 
-/// A fault if the bytes of `output` overlap those of `input`.
-template <class Out, class In, int Capacity>
-Fault check_overlap(const View<Out, Capacity>& output, const View<In, Capacity>& input, Argument argument) {
-  const detail::ByteRange a = detail::byte_range(output), b = detail::byte_range(input);
-  if (a.begin == a.end || b.begin == b.end || a.end <= b.begin || b.end <= a.begin) return {};
+/// A fault if the bytes of an output overlap those of an input.
+inline Fault check_overlap(const detail::ByteRange& output, const detail::ByteRange& input, Argument argument) {
+  const bool is_one_empty = output.begin == output.end || input.begin == input.end;
+  if (is_one_empty || output.end <= input.begin || input.end <= output.begin) return {};
   return {Code::overlap, argument, -1, {}};
 }
+template <class Out, class In, int Capacity>
+Fault check_overlap(const View<Out, Capacity>& output, const View<In, Capacity>& input, Argument argument) {
+  return check_overlap(detail::byte_range(output), detail::byte_range(input), argument);
+}
+
+/// What can be said of views of one shape and set of strides wherever they are, so that it is found out once: what
+/// `check_view` and `check_output` would say of them, and which elements they reach.
+class Layout {
+ public:
+  template <int Capacity>
+  Layout(const Extents<Capacity>& shape, const Extents<Capacity>& strides) {
+    const char somewhere = 0;
+    const View<const char, Capacity> view(&somewhere, shape, strides);
+    fault_ = check_view(view, shape, Argument::strides);
+    if (fault_) return;
+    stores_fault_ = check_output(view, shape, Argument::strides);
+    reach_ = {shape, strides};
+  }
+
+  Fault check(const void* data, Argument argument) const {
+    if (fault_) return fault_;  // of strides, whatever the array
+    if (data == nullptr && !reach_.is_empty()) return {Code::null_data, argument, -1, {}};
+    return {};
+  }
+  /// In addition, for outputs: cells that share memory.
+  Fault check_stores(Argument argument) const {
+    Fault fault = stores_fault_;
+    fault.argument = argument;
+    return fault;
+  }
+  template <class T>
+  detail::ByteRange bytes(T* data) const {
+    return reach_.bytes(data);
+  }
+
+ private:
+  Fault fault_, stores_fault_;
+  detail::Reach reach_ = {Extents<1>{0}, Extents<1>{0}};
+};
 
 #if __STDC_HOSTED__
 /// A view of `data`, packed row-major unless strides (in elements) are given. Shape and strides are checked by the call

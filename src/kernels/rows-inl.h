@@ -260,46 +260,62 @@ class RowFold {
   }
 
   Folded along(const A* columns, Index outputs, Index columns_needed) {
-    if (axis_.kernel == 1) return {columns, axis_.stride};
-    if (axis_.kernel > 4) {
+    Index kernel = axis_.kernel, stride = axis_.stride;
+    const Index dilation = axis_.dilation;
+    if (kernel == 1) return {columns, stride};
+    // Windows of an even number of taps that step by one are windows of pairs, with the same split.
+    if (kernel > 4 && kernel % 2 == 0 && stride % 2 == 0 && dilation == 1 && inner_ == 1) {
+      A* pairs = slot(used_++);
+      for (; kernel > 4 && kernel % 2 == 0 && stride % 2 == 0; kernel /= 2, stride /= 2) {
+        columns_needed /= 2;
+        few_taps<2>({2, 1, 2}, columns, pairs, columns_needed);
+        columns = pairs;
+      }
+    }
+    if (kernel > 4) {
       A* doubled = slot(used_++);
       A* rest = slot(used_++);
-      return {double_up(columns, columns_needed * inner_, axis_.kernel, axis_.dilation * inner_, doubled, rest),
-              axis_.stride};
+      return {double_up(columns, columns_needed * inner_, kernel, dilation * inner_, doubled, rest), stride};
     }
     A* out = destination_ != nullptr ? destination_ : slot(used_++);
-    if (axis_.stride == 1) {
-      few_taps<1>(columns, out, outputs * inner_);
-    } else if (inner_ == 1 && axis_.stride == 2) {
-      few_taps<2>(columns, out, outputs);
-    } else if (inner_ == 1 && axis_.stride == 4) {
-      few_taps<4>(columns, out, outputs);
-    } else {
+    const FewTaps taps = {kernel, dilation * inner_, stride};
+    if (stride == 1) {
+      few_taps<1>(taps, columns, out, outputs * inner_);
+    } else if (inner_ > 1) {
       for (Index output = 0; output < outputs; ++output)
-        few_taps<1>(columns + output * axis_.stride * inner_, out + output * inner_, inner_);
+        few_taps<1>(taps, columns + output * stride * inner_, out + output * inner_, inner_);
+    } else if (stride == 2) {
+      few_taps<2>(taps, columns, out, outputs);
+    } else if (stride == 4) {
+      few_taps<4>(taps, columns, out, outputs);
+    } else {
+      few_taps<0>(taps, columns, out, outputs);
     }
     return {out, 1};
   }
 
-  /// Two to four taps straight from the row.
-  template <Index stride>
-  HWY_NOINLINE void few_taps(const A* columns, A* out, Index count) {
+  /// Two to four taps straight from the row, `shift` elements apart. `known` is the stride, or 0 for any.
+  struct FewTaps {
+    Index kernel, shift, stride;
+  };
+  template <Index known>
+  HWY_NOINLINE static void few_taps(const FewTaps& taps, const A* columns, A* out, Index count) {
 #if HWY_TARGET != HWY_SCALAR
     // Compilers do not see that short elements with stride 2 are the even and odd lanes of two vectors.
-    if constexpr (stride == 2 && (sizeof(A) < 4 || (Op::is_sum && sizeof(A) <= 8)))
-      if (axis_.dilation == 1 && axis_.kernel <= 3) {
-        const Index done = even_and_odd(columns, out, count);
+    if constexpr (known == 2 && (sizeof(A) < 4 || (Op::is_sum && sizeof(A) <= 8)))
+      if (taps.shift == 1 && taps.kernel <= 3) {
+        const Index done = even_and_odd(columns, out, count, taps.kernel == 3);
         columns += 2 * done;
         out += done;
         count -= done;
       }
 #endif
-    const Index shift = axis_.dilation * inner_;
-    const A *second = columns + shift, *third = second + shift, *fourth = third + shift;
-    if (axis_.kernel == 2) {
+    const Index kernel = taps.kernel, stride = known > 0 ? known : taps.stride;
+    const A *second = columns + taps.shift, *third = second + taps.shift, *fourth = third + taps.shift;
+    if (kernel == 2) {
       NDPOOL_INDEPENDENT
       for (Index i = 0; i < count; ++i) out[i] = Op::combine(columns[i * stride], second[i * stride]);
-    } else if (axis_.kernel == 3) {
+    } else if (kernel == 3) {
       NDPOOL_INDEPENDENT
       for (Index i = 0; i < count; ++i)
         out[i] = Op::combine(Op::combine(columns[i * stride], second[i * stride]), third[i * stride]);
@@ -313,7 +329,7 @@ class RowFold {
 
 #if HWY_TARGET != HWY_SCALAR
   /// As many outputs of two or three taps at stride 2 as fill vectors; answers how many.
-  Index even_and_odd(const A* columns, A* out, Index count) {
+  static Index even_and_odd(const A* columns, A* out, Index count, bool has_third) {
     namespace hn = hwy::HWY_NAMESPACE;
     const hn::ScalableTag<A> d;
     using V = hn::Vec<decltype(d)>;
@@ -326,7 +342,6 @@ class RowFold {
         return hn::Min(b, a);
     };
     const auto lanes = static_cast<Index>(hn::Lanes(d));
-    const bool has_third = axis_.kernel == 3;
     Index done = 0;
     // Three taps read one element beyond the last even one, so they stop a vector earlier.
     for (; done + lanes <= count - (has_third ? 1 : 0); done += lanes) {

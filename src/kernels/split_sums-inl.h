@@ -132,12 +132,13 @@ class SplitSums {
     }
   }
 
-  /// Answers 2^(exponent - largest), or 0 where that is out of range.
+  /// Answers 2^(exponent - largest), but no less than 2^-125 (of doubles 2^-1021), which no sum notices: products that
+  /// are not normal take many processors a hundred times as long.
   struct Scale {
     HWY_INLINE explicit Scale(V largest)
         : shift(hn::Set(D(), zero + N(std::numeric_limits<N>::max_exponent - 1)) - largest) {}
     HWY_INLINE V operator()(V exponent) const {
-      const V biased = hn::Max(exponent + shift, hn::Set(D(), zero));
+      const V biased = hn::Max(exponent + shift, hn::Set(D(), zero + N(2)));
       const hn::RebindToUnsigned<D> du;
       return hn::BitCast(D(), hn::ShiftLeft<std::numeric_limits<N>::digits - 1>(hn::BitCast(du, biased)));
     }
