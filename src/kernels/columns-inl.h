@@ -31,18 +31,27 @@ HWY_INLINE auto fold_split(const Leaf& leaf, const Combiner& combine) {
     return combine(fold_split<first, half>(leaf, combine), fold_split<first + half, count - half>(leaf, combine));
   }
 }
-/// The same for a number of leaves that is known at run time: equal blocks are joined as soon as there are two of them,
-/// and the rest from the back.
+/// The same for a number of leaves that is known at run time: four of them make a block, equal blocks are joined as soon
+/// as there are two of them, and the rest from the back.
 template <class C, class Leaf>
 HWY_INLINE typename C::V fold_split(Index count, const Leaf& leaf) {
-  typename C::V blocks[8];  // no window in registers has 2^8 taps on one axis
+  using V = typename C::V;
+  const auto block = [&](Index first) NDPOOL_HOT {
+    V v = leaf(first);
+    if (count - first >= 4)
+      return C::combine(C::combine(v, leaf(first + 1)), C::combine(leaf(first + 2), leaf(first + 3)));
+    if (count - first > 1) v = C::combine(v, leaf(first + 1));
+    if (count - first > 2) v = C::combine(v, leaf(first + 2));
+    return v;
+  };
+  V blocks[6];  // no window in registers has 2^8 taps on one axis
   int used = 0;
-  for (Index i = 0; i < count; ++i) {
-    auto v = leaf(i);
+  for (Index i = 0; 4 * i < count; ++i) {
+    V v = block(4 * i);
     for (Index bits = i; bits & 1; bits >>= 1) v = C::combine(blocks[--used], v);
     blocks[used++] = v;
   }
-  auto all = blocks[--used];
+  V all = blocks[--used];
   while (used > 0) all = C::combine(blocks[--used], all);
   return all;
 }
@@ -113,9 +122,13 @@ class Columns {
   HWY_INLINE Columns first_rows() const {
     Columns copy;
     copy.count = count;
+    copy.first_tap = first_tap;
+    copy.padded = padded;
     copy.template for_each_row<R>([&](int r) NDPOOL_HOT { copy.rows[r] = rows[r]; });
     return copy;
   }
+  /// Takes over what a copy has seen.
+  HWY_INLINE void take_seen(const Columns& copy) { watch(copy.seen_); }
   /// To the window of the next row.
   template <int R>
   HWY_INLINE void advance(Index step) {
@@ -124,6 +137,10 @@ class Columns {
 
   const E* rows[most_fused_rows + 1];
   int count = 0;
+  /// Taps on padding that keep their place in the split of a sum: how many there are, and which tap the first row is.
+  int padded = 0, first_tap = 0;
+  /// The number of rows, or 0 if that alone does not tell how they are to be combined.
+  int plain_count() const { return padded > 0 ? 0 : count; }
 
   /// Asks for the memory of windows that a run will come to, N of them below one another: of rows that the windows
   /// before have not asked for. Those of three rows nearly always share the first.
@@ -242,7 +259,9 @@ class Columns {
       }
     } else if constexpr (C::kind == Combine::sum) {
       if constexpr (C::watches) seen = hn::Zero(typename C::D());
-      return {{fold_split<C>(count, [&](Index r) NDPOOL_HOT {
+      return {{fold_split<C>(count + padded, [&](Index tap) NDPOOL_HOT {
+        const Index r = tap - first_tap;
+        if (r < 0 || r >= count) return hn::Set(typename C::D(), static_cast<typename C::T>(-0.0F));
         const V v = load(static_cast<int>(r), element);
         if constexpr (C::watches) seen = C::notice(seen, C::noticed(v));
         return v;
@@ -281,7 +300,8 @@ HWY_INLINE bool with_row_count(int count, const F& f) {
 }
 
 /// The input rows of an output row, if combining them in registers is what the spec does. The combines of max and min
-/// may come in any order; in sums, padded taps can only be left out where that does not move the split.
+/// may come in any order; in sums, padded taps can only be left out where that does not move the split, and are only
+/// counted where there is one vertical axis.
 template <class C>
 HWY_INLINE bool gather_rows(const Rows& rows, const RowCursor& cursor, const typename C::Element* base,
                             Columns<C>& columns) {
@@ -292,7 +312,11 @@ HWY_INLINE bool gather_rows(const Rows& rows, const RowCursor& cursor, const typ
     const PooledAxis& axis = rows.vertical[v];
     const Taps taps = axis.window.taps(cursor.vertical_position(v));
     if (is_sum && (count & (count - 1))) return false;  // the split of all rows is not that of each axis
-    if (is_sum && taps.count != taps.length && (taps.length > 3 || rows.vertical_count > 1)) return false;
+    if (is_sum && taps.count != taps.length && (taps.length > 3 || rows.vertical_count > 1)) {
+      if (rows.vertical_count > 1 || taps.length > most_fused_rows) return false;
+      columns.padded = static_cast<int>(taps.length - taps.count);
+      columns.first_tap = static_cast<int>(taps.first_tap);
+    }
     if (taps.count * count > most_fused_rows) return false;
     const Index step = taps.step * axis.stride.in;
     for (Index r = 0; r < count; ++r) columns.rows[r] += taps.first * axis.stride.in;

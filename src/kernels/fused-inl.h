@@ -64,7 +64,7 @@ class Fused {
   }
 
   /// True if rows of tall windows are made here rather than by the passes.
-  bool makes_tall() const { return wide_ || large_; }
+  bool makes_tall() const { return lanes_ || wide_ || large_; }
   /// Rows that the last call found a NaN in, if it answered 0 for all of them.
   Index refused() const { return refused_; }
 

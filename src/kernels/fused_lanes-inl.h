@@ -25,13 +25,13 @@ class FusedLanes {
   using V = typename C::V;
   static constexpr Index lanes = C::lanes;
   static constexpr Index line = 2 * lanes;  ///< lanes that are made at a time: of floats, a cache line
+  static constexpr Index most_in_strip = 16 * line;  ///< lanes that are walked along together
+  static constexpr Index ring_pixels = 16;           ///< columns that can wait for them
 
   static bool can_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
     if (rows.inner.extent < line) return false;
-    // Taps that are not kept are read again; far apart in memory, they would push each other out of cache.
-    if (!axis.adaptive && axis.kernel <= 3) return true;
-    return axis.kernel <= most_fused_rows && rows.inner.extent * static_cast<Index>(sizeof(E)) <= 1024;
+    return axis.kernel <= ring_pixels;
   }
 
   /// Output rows. `finish.of_pixel(vector, output)` is what is stored. False if there was a NaN: then what was written
@@ -39,8 +39,11 @@ class FusedLanes {
   template <class Finish>
   static bool make(const Rows& rows, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
                    const Finish& finish) {
+    // What most networks end with.
+    if constexpr (C::is_common && !NDPOOL_IS_SANITIZED)
+      if (columns.plain_count() == 7) return with_rows<7, Finish>(rows, columns, run, out, stream, finish);
     return with_row_count<C>(
-        columns.count, [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(rows, columns, run, out, stream, finish); });
+        columns.plain_count(), [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(rows, columns, run, out, stream, finish); });
   }
 
  private:
@@ -103,8 +106,8 @@ class FusedLanes {
       }
     }
     for (; row < run.count; next(1)) {
-      if (axis.adaptive || axis.kernel > 4 || axis.kernel < 2 || (axis.kernel == 4 && kept > 0))
-        one_by_one<R>(axis, columns, target(1));
+      if (R == 7 || axis.adaptive || axis.kernel > 4 || axis.kernel < 2 || (axis.kernel == 4 && kept > 0))
+        in_ring<R>(axis, columns, target(1));
       else if (kept == 2)
         along<R, 1, 3, 2>(axis, columns, target(1));
       else if (kept == 1)
@@ -117,30 +120,62 @@ class FusedLanes {
     return !columns.saw_unfit();
   }
 
-  /// Windows with more taps, and bins. Taps outside the input keep their place in the split.
-  template <int R, class Target>
-  static HWY_INLINE void one_by_one(const Axis& axis, Columns<C>& columns, const Target& target) {
-    const Index inner = target.inner;
-    const auto fold = [&](const Taps& taps, Index lane) NDPOOL_HOT {
-      const Index from = taps.first * inner + lane, step = taps.step * inner;
-      V all = C::identity();
-      if constexpr (C::kind == Combine::sum) {
-        all = fold_split<C>(taps.length, [&](Index t) NDPOOL_HOT {
-          const Index real = t - taps.first_tap;
-          return real < 0 || real >= taps.count ? C::identity() : columns.template at<R>(from + real * step);
-        });
-      } else {
-        for (Index t = 0; t < taps.count; ++t) all = C::combine(all, columns.template at<R>(from + t * step));
-      }
-      return all;
-    };
-    for (Index output = 0; output < axis.output; ++output) {
-      const Taps taps = axis.taps(output);
-      for (Index i = 0; i < inner; i += line) {
-        const Index lane = std::min(i, inner - line);
-        target(Two<1>{{{fold(taps, lane)}}, {{fold(taps, lane + lanes)}}}, output, lane);
-      }
+  /// Calls f(range) for strips of lanes that are walked along together; the last may begin inside the one before.
+  template <class F>
+  static HWY_INLINE void for_each_strip(Index inner, const F& f) {
+    for (Index lane = 0; lane < inner;) {
+      const Index left = inner - lane, begin = left < line ? inner - line : lane;
+      const Index end = begin + (left < line ? line : std::min(left / line * line, most_in_strip));
+      f(Range{begin, end});
+      lane = end;
     }
+  }
+
+  /// Windows with more taps, and bins: columns wait in a ring until no window sees them any more.
+  template <int R, class Target>
+  static HWY_INLINE void in_ring(const Axis& given_axis, Columns<C>& given_columns, const Target& given_target) {
+    const Axis axis = given_axis;  // what the loops need is theirs alone, so that it can live in registers
+    const Target target = given_target;
+    Columns<C> columns = given_columns.template first_rows<R>();
+    const typename C::D d;
+    HWY_ALIGN T ring[ring_pixels][most_in_strip];
+    for_each_strip(target.inner, [&](const Range& strip) NDPOOL_HOT {
+      Index next_pixel = 0;  // those before have been in the ring
+      for (Index output = 0; output < axis.output; ++output) {
+        const Taps taps = axis.taps(output);
+        const bool keeps = taps.step == 1;
+        const auto slot = [&](Index tap) NDPOOL_HOT { return ring[(keeps ? taps.first + tap : tap) % ring_pixels]; };
+        for (Index tap = keeps ? std::max<Index>(0, next_pixel - taps.first) : 0; tap < taps.count; ++tap) {
+          T* const to = slot(tap);
+          const Index from = (taps.first + tap * taps.step) * target.inner;
+          for (Index lane = strip.begin; lane < strip.end; lane += line) {
+            const auto [low, high] = columns.template two_at<R>(from + lane);
+            hn::Store(low.of[0], d, to + lane - strip.begin);
+            hn::Store(high.of[0], d, to + lane - strip.begin + lanes);
+          }
+        }
+        next_pixel = taps.first + taps.count;
+        for (Index lane = strip.begin; lane < strip.end; lane += line) {
+          const auto fold = [&](Index at) NDPOOL_HOT {
+            const auto column = [&](Index tap) NDPOOL_HOT { return hn::Load(d, slot(tap) + at); };
+            if constexpr (C::kind == Combine::sum) {
+              // Taps outside the input keep their place in the split.
+              return fold_split<C>(taps.length, [&](Index tap) NDPOOL_HOT {
+                const Index real = tap - taps.first_tap;
+                return real < 0 || real >= taps.count ? C::identity() : column(real);
+              });
+            } else {
+              V all = column(0);
+              for (Index tap = 1; tap < taps.count; ++tap) all = C::combine(all, column(tap));
+              return all;
+            }
+          };
+          const Index at = lane - strip.begin;
+          target(Two<1>{{{fold(at)}}, {{fold(at + lanes)}}}, output, lane);
+        }
+      }
+    });
+    given_columns.take_seen(columns);
   }
 
   /// Columns of a pixel, which may be outside the row.
@@ -160,9 +195,10 @@ class FusedLanes {
 
   /// Windows that share no tap.
   template <int R, int kernel, class Target>
-  static HWY_INLINE void apart(const Axis& given_axis, Columns<C>& columns, const Target& given_target) {
+  static HWY_INLINE void apart(const Axis& given_axis, Columns<C>& given_columns, const Target& given_target) {
     const Axis axis = given_axis;  // what the loops need is theirs alone, so that it can live in registers
     const Target target = given_target;
+    Columns<C> columns = given_columns.template first_rows<R>();
     const auto both = [](const Two<1>& a, const Two<1>& b) NDPOOL_HOT { return combine(a, b); };
     for (Index output = 0; output < axis.output; ++output) {
       const Index pixel = axis.start(output);
@@ -177,9 +213,8 @@ class FusedLanes {
         target(is_whole ? fold_split<0, kernel>(tap, both) : fold_split<0, kernel>(checked, both), output, lane);
       }
     }
+    given_columns.take_seen(columns);
   }
-
-  static constexpr Index most_in_strip = 16 * line;  ///< lanes that are walked along together
 
   /// Columns that wait for the next windows, a line of lanes at a time.
   template <int N>
@@ -204,21 +239,17 @@ class FusedLanes {
   /// The last `kept` taps of a window are the first ones of the next.
   template <int R, int N, int kernel, int kept, class Target>
   static HWY_INLINE void along(const Axis& axis, Columns<C>& columns, const Target& target) {
-    // The last strip may begin inside the one before.
-    for (Index lane = 0; lane < target.inner;) {
-      const Index left = target.inner - lane;
-      const Index begin = left < line ? target.inner - line : lane;
-      const Index end = begin + (left < line ? line : std::min(left / line * line, most_in_strip));
-      strip<R, N, kernel, kept>(axis, columns, {begin, end}, target);
-      lane = end;
-    }
+    for_each_strip(target.inner, [&](const Range& range)
+                                     NDPOOL_HOT { strip<R, N, kernel, kept>(axis, columns, range, target); });
   }
   template <int R, int N, int kernel, int kept, class Target>
-  static HWY_INLINE void strip(const Axis& given_axis, Columns<C>& columns, const Range& range,
+  static HWY_INLINE void strip(const Axis& given_axis, Columns<C>& given_columns, const Range& given_range,
                                const Target& given_target) {
     static_assert(kernel <= 3 && (kept == 1 || kept == 2));
     const Axis axis = given_axis;  // what the loops need is theirs alone, so that it can live in registers
+    const Range range = given_range;
     const Target target = given_target;
+    Columns<C> columns = given_columns.template first_rows<(R > 0 ? R + N - 1 : 0)>();
     Waiting<N> waiting[kept];
     for (int t = 0; t < kept; ++t)
       for (Index lane = range.begin; lane < range.end; lane += line) {
@@ -250,6 +281,7 @@ class FusedLanes {
     for (; output < std::min(whole.begin, axis.output); ++output) pixel.template operator()<false>(output);
     for (; output < whole.end; ++output) pixel.template operator()<true>(output);
     for (; output < axis.output; ++output) pixel.template operator()<false>(output);
+    given_columns.take_seen(columns);
   }
 };
 

@@ -50,7 +50,7 @@ class FusedRow {
     if constexpr (C::is_common)
       if (rows.inner.extent == channels) return pixels(axis, columns, run, out, stream, finish);
     return with_row_count<C>(
-        columns.count, [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(axis, columns, run, out, stream, finish); });
+        columns.plain_count(), [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(axis, columns, run, out, stream, finish); });
   }
 
  private:
@@ -76,8 +76,8 @@ class FusedRow {
       return axis.stride == 1 ? all_rows<R, 1, 3, 1, channels>(axis, columns, run, out, stream, finish)
                               : all_rows<R, 2, 3, 1, channels>(axis, columns, run, out, stream, finish);
     };
-    if (columns.count == 3) return make_all.template operator()<3>();
-    return columns.count == 2 && make_all.template operator()<2>();
+    if (columns.plain_count() == 3) return make_all.template operator()<3>();
+    return columns.plain_count() == 2 && make_all.template operator()<2>();
   }
 
   template <int R, class Finish>
