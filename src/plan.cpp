@@ -11,6 +11,7 @@
 #include "tap_planes.hpp"
 
 #include <ndpool/kernels.hpp>
+#include <ndpool/part.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -229,11 +230,35 @@ const AnalyticPair& analytic_kernels(ScalarKind kind, const KernelChoice& choice
 Tiling values_tiling(const Rows& rows, const PackedPlanes* packed) {
   return tiling_of(rows, packed == nullptr ? 1 : packed->planes * rows.rows_per_plane);
 }
+
+/// Outputs of a row that are made at a time: all, unless there are so few rows that threads would be left without work.
+Index outputs_per_part(const Rows& rows, const PackedPlanes* packed) {
+  constexpr Index enough_rows = 8, unit = 64;
+  const Axis& axis = rows.horizontal.window;
+  if (packed != nullptr || rows.row_count >= enough_rows || !has_free_parts(axis)) return axis.output;
+  const double row_bytes = 4.0 * static_cast<double>(axis.input) * static_cast<double>(rows.inner.extent);
+  const auto parts = static_cast<Index>(row_bytes / tile_bytes(row_bytes * static_cast<double>(rows.row_count)));
+  const Index outputs = parts > 1 ? (axis.output / parts + unit) / unit * unit : axis.output;
+  // A part begins at a window that begins before the end of the input; all but the last of some odd geometries do.
+  return (axis.output - 1) / outputs * outputs < part_begins(axis) ? outputs : axis.output;
+}
+
 bool run_values(ScalarKind kind, const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed,
                 const Tiling& tiling, std::size_t bytes, const void* in, void* out, const Watch& watch) {
   const Kernel kernel = kernels().forward(kind, choice.combine);
-  return run_tiles(tiling, bytes, watch, [&](Index begin, Index end, void* scratch) {
-    kernel({rows, choice, in, out, begin, end, scratch, packed});
+  const Index all = rows.horizontal.window.output, outputs = outputs_per_part(rows, packed);
+  if (outputs == all)
+    return run_tiles(tiling, bytes, watch, [&](Index begin, Index end, void* scratch) {
+      kernel({rows, choice, in, out, begin, end, scratch, packed});
+    });
+  const Index parts = (all + outputs - 1) / outputs;
+  const auto size = static_cast<Index>(traits_of(kind).size);
+  return run_tiles({rows.row_count * parts, 1}, bytes, watch, [&](Index number, Index, void* scratch) {
+    const Index row = number / parts, first = number % parts * outputs;
+    Range cells;
+    const Rows part = rows.part({first, std::min(first + outputs, all)}, cells);
+    kernel({part, choice, static_cast<const char*>(in) + cells.begin * rows.horizontal.stride.in * size,
+            static_cast<char*>(out) + first * rows.horizontal.stride.out * size, row, row + 1, scratch, nullptr});
   });
 }
 /// The same for rows that are not those of the plan.

@@ -1,5 +1,7 @@
 #include "rows.hpp"
 
+#include <ndpool/part.hpp>
+
 namespace ndpool {
 
 namespace {
@@ -177,6 +179,15 @@ bool Rows::transpose(Rows& transposed) const {
   transposed.inner = {inner.extent, {inner.stride.tangent_out, inner.stride.tangent_in, 0, 0}};
   transposed.tap_count = tap_count;
   return true;
+}
+
+Rows Rows::part(Range outputs, Range& cells) const {
+  Rows some = *this;
+  const AxisPart part = part_of(horizontal.window, outputs);
+  some.horizontal.window = part.axis;
+  some.parts = (horizontal.window.output + part.axis.output - 1) / part.axis.output;
+  cells = part.cells;
+  return some;
 }
 
 Rows Rows::with_rows_of_lanes(Index most) const {

@@ -70,6 +70,7 @@ struct Rows {
     rows_per_plane = other.rows_per_plane;
     tap_count = other.tap_count;
     accumulator_bytes = other.accumulator_bytes;
+    parts = other.parts;
     return *this;
   }
 
@@ -83,6 +84,7 @@ struct Rows {
   Index row_count = 0;       ///< output rows in all
   Index rows_per_plane = 1;  ///< output rows that share the same loop position
   Index tap_count = 1;       ///< taps of the largest window
+  Index parts = 1;           ///< of the rows of a larger pool, if these are a part of them
   std::size_t accumulator_bytes = 8;  ///< of the widest number that temporary rows hold
 
   /// The same rows with the tangents in place of the values.
@@ -99,6 +101,9 @@ struct Rows {
   /// The same rows in the same order, with planes that follow one another made one where no window notices: those of
   /// the first vertical axis end where the plane does. For maps that do not ask in which plane a cell is.
   Rows with_planes_merged() const;
+
+  /// Some outputs of every row, which `cells` of the input rows are needed for.
+  Rows part(Range outputs, Range& cells) const;
 
   /// The same rows, each of lanes alone: the last pooled axis is a vertical one too, and lanes are cut so that at most
   /// `most` of them make a row, where their number has such a divisor. For windows so large that a row of them is too

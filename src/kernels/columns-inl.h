@@ -56,6 +56,13 @@ HWY_INLINE typename C::V fold_split(Index count, const Leaf& leaf) {
   return all;
 }
 
+/// Calls f.operator()<count>(), for counts from 1 to `most`.
+template <int most, int N = 1, class F>
+HWY_INLINE void with_count(Index count, const F& f) {
+  if (count == N) return f.template operator()<N>();
+  if constexpr (N < most) with_count<most, N + 1>(count, f);
+}
+
 /// Input rows of a window that are combined in registers.
 inline constexpr int most_fused_rows = 16;
 
@@ -127,7 +134,8 @@ class Columns {
     copy.template for_each_row<R>([&](int r) NDPOOL_HOT { copy.rows[r] = rows[r]; });
     return copy;
   }
-  /// Takes over what a copy has seen.
+  /// Takes over what was seen by others, or by a copy.
+  HWY_INLINE void take_seen(V seen) { watch(seen); }
   HWY_INLINE void take_seen(const Columns& copy) { watch(copy.seen_); }
   /// To the window of the next row.
   template <int R>

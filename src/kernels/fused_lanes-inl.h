@@ -39,9 +39,6 @@ class FusedLanes {
   template <class Finish>
   static bool make(const Rows& rows, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
                    const Finish& finish) {
-    // What most networks end with.
-    if constexpr (C::is_common && !NDPOOL_IS_SANITIZED)
-      if (columns.plain_count() == 7) return with_rows<7, Finish>(rows, columns, run, out, stream, finish);
     return with_row_count<C>(
         columns.plain_count(), [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(rows, columns, run, out, stream, finish); });
   }
@@ -106,8 +103,8 @@ class FusedLanes {
       }
     }
     for (; row < run.count; next(1)) {
-      if (R == 7 || axis.adaptive || axis.kernel > 4 || axis.kernel < 2 || (axis.kernel == 4 && kept > 0))
-        in_ring<R>(axis, columns, target(1));
+      if (axis.adaptive || axis.kernel > 4 || axis.kernel < 2 || (axis.kernel == 4 && kept > 0))
+        in_ring(axis, columns, target(1));
       else if (kept == 2)
         along<R, 1, 3, 2>(axis, columns, target(1));
       else if (kept == 1)
@@ -131,51 +128,96 @@ class FusedLanes {
     }
   }
 
-  /// Windows with more taps, and bins: columns wait in a ring until no window sees them any more.
-  template <int R, class Target>
-  static HWY_INLINE void in_ring(const Axis& given_axis, Columns<C>& given_columns, const Target& given_target) {
-    const Axis axis = given_axis;  // what the loops need is theirs alone, so that it can live in registers
+  /// Up to as many rows of a strip of lanes, each from the strip's first lane on; in sums, one that changes nothing
+  /// stands for each tap outside the input, so that all keep their place in the split.
+  template <class Cell>
+  struct Strips {
+    const Cell* of[most_fused_rows];
+    Index count = 0;
+    void add(const Cell* strip) { of[count++] = strip; }
+    void add_outside(Index taps) {
+      if constexpr (C::kind == Combine::sum)
+        for (Index t = 0; t < taps; ++t) add(no_row<Cell>());
+    }
+  };
+  static_assert(most_in_strip <= no_row_length && ring_pixels <= most_fused_rows);
+
+  /// Calls f.operator()<N>() with the number of strips, or with 0.
+  template <class F>
+  static HWY_INLINE void with_strips(Index count, const F& f) {
+    if constexpr (C::is_common && !NDPOOL_IS_SANITIZED)
+      with_count<most_fused_rows>(count, f);
+    else
+      f.template operator()<0>();
+  }
+  template <int N, class Leaf>
+  static HWY_INLINE V fold(Index count, const Leaf& leaf) {
+    if constexpr (N > 0)
+      return fold_split<0, N>(leaf, [](V a, V b) NDPOOL_HOT { return C::combine(a, b); });
+    else
+      return fold_split<C>(count, leaf);
+  }
+
+  /// One column, from the rows of its window.
+  template <int N>
+  static HWY_NOINLINE V make_column(const Strips<E>& given, Index length, T* to) {
+    const Strips<E> strips = given;
+    V seen = hn::Zero(typename C::D());
+    for (Index lane = 0; lane < length; lane += lanes) {
+      const V column = fold<N>(strips.count, [&](Index r) NDPOOL_HOT {
+        const V v = C::load(strips.of[r] + lane);
+        if constexpr (C::watches) seen = C::notice(seen, C::noticed(v));
+        return v;
+      });
+      hn::Store(column, typename C::D(), to + lane);
+    }
+    return seen;
+  }
+  /// One pixel of outputs, from the columns of its window.
+  template <int N, class Target>
+  static HWY_NOINLINE void make_pixel(const Strips<T>& given, const Range& range, Index output,
+                                      const Target& given_target) {
+    const Strips<T> strips = given;
     const Target target = given_target;
-    Columns<C> columns = given_columns.template first_rows<R>();
-    const typename C::D d;
+    const Index length = range.end - range.begin;
+    for (Index at = 0; at < length; at += line) {
+      const auto low = [&](Index t) NDPOOL_HOT { return hn::Load(typename C::D(), strips.of[t] + at); };
+      const auto high = [&](Index t) NDPOOL_HOT { return hn::Load(typename C::D(), strips.of[t] + at + lanes); };
+      target(Two<1>{{{fold<N>(strips.count, low)}}, {{fold<N>(strips.count, high)}}}, output, range.begin + at);
+    }
+  }
+
+  /// Windows with more taps, and bins: columns wait in a ring until no window sees them any more.
+  template <class Target>
+  static HWY_NOINLINE void in_ring(const Axis& axis, Columns<C>& columns, const Target& target) {
     HWY_ALIGN T ring[ring_pixels][most_in_strip];
-    for_each_strip(target.inner, [&](const Range& strip) NDPOOL_HOT {
+    for_each_strip(target.inner, [&](const Range& range) HWY_ATTR {
       Index next_pixel = 0;  // those before have been in the ring
       for (Index output = 0; output < axis.output; ++output) {
         const Taps taps = axis.taps(output);
         const bool keeps = taps.step == 1;
-        const auto slot = [&](Index tap) NDPOOL_HOT { return ring[(keeps ? taps.first + tap : tap) % ring_pixels]; };
-        for (Index tap = keeps ? std::max<Index>(0, next_pixel - taps.first) : 0; tap < taps.count; ++tap) {
-          T* const to = slot(tap);
-          const Index from = (taps.first + tap * taps.step) * target.inner;
-          for (Index lane = strip.begin; lane < strip.end; lane += line) {
-            const auto [low, high] = columns.template two_at<R>(from + lane);
-            hn::Store(low.of[0], d, to + lane - strip.begin);
-            hn::Store(high.of[0], d, to + lane - strip.begin + lanes);
-          }
+        Strips<T> window;
+        window.add_outside(taps.first_tap);
+        for (Index tap = 0; tap < taps.count; ++tap) {
+          const Index pixel = taps.first + tap * taps.step;
+          T* const slot = ring[(keeps ? pixel : tap) % ring_pixels];
+          window.add(slot);
+          if (keeps && pixel < next_pixel) continue;
+          Strips<E> rows;
+          rows.add_outside(columns.first_tap);
+          for (int r = 0; r < columns.count; ++r)
+            rows.add(columns.rows[r] + pixel * target.inner + range.begin);
+          rows.add_outside(columns.padded - columns.first_tap);
+          with_strips(rows.count, [&]<int N>() HWY_ATTR {
+            columns.take_seen(make_column<N>(rows, range.end - range.begin, slot));
+          });
         }
+        window.add_outside(taps.length - taps.count - taps.first_tap);
         next_pixel = taps.first + taps.count;
-        for (Index lane = strip.begin; lane < strip.end; lane += line) {
-          const auto fold = [&](Index at) NDPOOL_HOT {
-            const auto column = [&](Index tap) NDPOOL_HOT { return hn::Load(d, slot(tap) + at); };
-            if constexpr (C::kind == Combine::sum) {
-              // Taps outside the input keep their place in the split.
-              return fold_split<C>(taps.length, [&](Index tap) NDPOOL_HOT {
-                const Index real = tap - taps.first_tap;
-                return real < 0 || real >= taps.count ? C::identity() : column(real);
-              });
-            } else {
-              V all = column(0);
-              for (Index tap = 1; tap < taps.count; ++tap) all = C::combine(all, column(tap));
-              return all;
-            }
-          };
-          const Index at = lane - strip.begin;
-          target(Two<1>{{{fold(at)}}, {{fold(at + lanes)}}}, output, lane);
-        }
+        with_strips(window.count,
+                    [&]<int N>() HWY_ATTR { make_pixel<N, Target>(window, range, output, target); });
       }
     });
-    given_columns.take_seen(columns);
   }
 
   /// Columns of a pixel, which may be outside the row.

@@ -62,7 +62,7 @@ class FusedWide {
             r += window.run.count;
           }
           E* const first_out = out + plane * step.out + done * out_step;
-          with_count(axis.kernel, [&]<int N>() {
+          with_count<most_taps>(axis.kernel, [&]<int N>() {
             along<N>(columns, pitch, {some, 0, out_step}, first_out, begin, outputs, done, finish);
           });
         }
@@ -113,7 +113,7 @@ class FusedWide {
 
   /// The columns of a window and of those below, at least a vector of them: windows without a cell do not come here.
   static void across(const Window& window, Index length, E* columns, Index pitch, V& seen) {
-    with_count(window.count, [&]<int N>() { across_of<N>(window, length, columns, pitch, seen); });
+    with_count<most_taps>(window.count, [&]<int N>() { across_of<N>(window, length, columns, pitch, seen); });
   }
   template <int N>
   static HWY_NOINLINE void across_of(const Window& window, Index length, E* columns, Index pitch, V& all_seen) {
@@ -167,13 +167,6 @@ class FusedWide {
             finish(fold_split<0, N>(leaf, [](V a, V b) NDPOOL_HOT { return combine(a, b); }), output, first_row + r),
             out + output);
       });
-  }
-
-  /// Calls f.operator()<count>().
-  template <int N = 1, class F>
-  static void with_count(Index count, const F& f) {
-    if (count == N) return f.template operator()<N>();
-    if constexpr (N < most_taps) with_count<N + 1>(count, f);
   }
 };
 

@@ -125,7 +125,8 @@ bool interleaved_rows_are_lost();
 /// Arrays beyond this many bytes leave the cache anyway, so what is written to them need not pass through it.
 inline bool leaves_cache(const Rows& rows, std::size_t scalar_bytes) {
   constexpr double cache_bytes = 16e6;
-  const double planes = static_cast<double>(rows.row_count) / static_cast<double>(rows.rows_per_plane);
+  const double planes =
+      static_cast<double>(rows.parts) * static_cast<double>(rows.row_count) / static_cast<double>(rows.rows_per_plane);
   const double cells = static_cast<double>(plane_cells(rows)) + static_cast<double>(plane_outputs(rows));
   return planes * cells * static_cast<double>(scalar_bytes) > cache_bytes;
 }
