@@ -81,9 +81,27 @@ class PlainScatter {
   void zero_for(const Index* indices, Index count) {
     if (is_small_) return zero_to(pixels_);
     if (zeroed_ == pixels_) return;
-    Index last = -1;
-    for (Index i = 0; i < count; ++i) last = std::max(last, indices[i]);
-    zero_to(last + 1);
+    zero_to(std::min(pixels_, largest(indices, count) + 1));
+  }
+  /// The largest index, or at least 0: of indices that fit 31 bits, the larger halves are 0 or -1.
+  Index largest(const Index* indices, Index count) const {
+    Index last = 0, i = 0;
+#if HWY_TARGET != HWY_SCALAR
+    namespace hn = hwy::HWY_NAMESPACE;
+    const hn::ScalableTag<Index> d;
+    const hn::Repartition<std::int32_t, decltype(d)> halves;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    if (pixels_ <= Index{0x7FFFFFFF}) {
+      auto even = hn::Zero(halves), odd = even;
+      for (; i + 2 * lanes <= count; i += 2 * lanes) {
+        even = hn::Max(even, hn::BitCast(halves, hn::LoadU(d, indices + i)));
+        odd = hn::Max(odd, hn::BitCast(halves, hn::LoadU(d, indices + i + lanes)));
+      }
+      last = hn::GetLane(hn::MaxOfLanes(halves, hn::Max(even, odd)));
+    }
+#endif
+    for (; i < count; ++i) last = std::max(last, indices[i]);
+    return last;
   }
   void zero_to(Index end) {
     if (end <= zeroed_) return;
