@@ -151,6 +151,16 @@ std::vector<std::string> problems_of_rows_in_registers() {
           add(name, "2," + std::to_string(height) + "," + std::to_string(width) + ",3", "1,2", 3, stride, 1);
     for (const Index lanes : {16, 24, 33, 300})  // more of them than are walked along together, and a rest
       for (const Index stride : {1, 2, 3}) add(name, "6,7," + std::to_string(lanes), "0,1", 3, stride, 1);
+    for (const Index kernel : {4, 5, 7, 8, 13, 16, 17})  // more columns than wait in registers, and than wait at all
+      for (const Index stride : {Index{1}, kernel})
+        add(name, std::to_string(kernel - 1) + ",18,18", "0,1", kernel, stride, kernel / 2);
+    add(name, "5,9,300", "0,1", 5, 1, 2);
+    for (const char* window : {"axes=0,1 kernel=3,5 stride=1,1 dilation=2,3 padding=1,2",
+                               "axes=0,1 kernel=5,2 stride=2,1 dilation=1,9", "axes=1 kernel=1 stride=2"})
+      lines.push_back(std::string(name) + " shape=9,21,40 " + window);
+    for (const char* bins : {"shape=9,21,40 axes=0,1 output_size=4,5", "shape=7,7,300 axes=0,1 output_size=1,1",
+                             "shape=7,40,33 axes=0,1 output_size=7,3"})
+      lines.push_back("adaptive-" + std::string(name) + " " + bins);
     // Large windows: whole and broken vectors of taps and of columns, and planes that are smaller than the window.
     for (const Index kernel : {8, 9, 16, 23, 24, 33, 47, 65})
       for (const Index width : {8, 20, 33})
@@ -168,13 +178,16 @@ std::vector<std::string> problems_of_rows_in_registers() {
   return lines;
 }
 
-TEST(RowsInRegisters, OfEveryWindowAndWidthEqualTheSpec) {
+template <class T>
+class RowsInRegisters : public ::testing::Test {};
+using ScalarsInRegisters = ::testing::Types<float, std::uint16_t, std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(RowsInRegisters, ScalarsInRegisters);
+
+TYPED_TEST(RowsInRegisters, OfEveryWindowAndWidthEqualTheSpec) {
   print_current_on_a_crash();
   const std::vector<std::string> lines = problems_of_rows_in_registers();
-  for (const std::string& line : lines) {
-    check_on_all_targets<float>(line);
-    if (HasFailure()) return;
-  }
+  const std::size_t step = std::integral<TypeParam> ? 5 : 1;  // integers are made in fewer ways
+  for (std::size_t i = 0; i < lines.size() && !this->HasFailure(); i += step) check_on_all_targets<TypeParam>(lines[i]);
 }
 
 TYPED_TEST(GeneratedProblems, EqualTheSpec) {

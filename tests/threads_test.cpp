@@ -21,6 +21,11 @@ const char* const large_problems[] = {
     "min shape=30,31,32,9 axes=1,2 kernel=2,2",
     "adaptive-avg shape=64,57,43 output_size=10,9",
     "global-max shape=512,17,13 axes=1,2",
+    // Less rows than threads: parts of rows, also where a part begins or ends on padding, and where windows overlap it.
+    "max shape=100003 kernel=4 stride=3 padding=2",
+    "avg shape=2,60001 axes=1 kernel=5 stride=2 padding=2 ceil exclude_pad",
+    "sum shape=9001,17 axes=0 kernel=9 stride=1 padding=4 dilation=2",
+    "avg shape=3,40000 kernel=3,3 stride=1,1 padding=1,1",
 };
 
 template <class Check>
@@ -206,6 +211,15 @@ TEST(Executor, CanBeTheCallersOwn) {
   set_executor(nullptr);
   EXPECT_TRUE(same_bits(y, expected));
   EXPECT_GT(own.pieces, 1);
+}
+
+TEST(Executor, GetsPiecesOfOneLongRow) {
+  Backwards own;
+  set_executor(&own);
+  const Array<float> y = forward(avg_pool({.kernel = {4}}), arange<float>({1 << 20}));
+  set_executor(nullptr);
+  EXPECT_EQ(y[0], 1.5F);
+  EXPECT_GE(own.pieces, 8);
 }
 
 }  // namespace ndpool::testing
