@@ -81,10 +81,10 @@ struct Rows {
   PooledAxis horizontal;
   LoopAxis inner;  ///< lanes behind the last pooled axis; extent 1 if there are none
 
-  Index row_count = 0;       ///< output rows in all
-  Index rows_per_plane = 1;  ///< output rows that share the same loop position
-  Index tap_count = 1;       ///< taps of the largest window
-  Index parts = 1;           ///< of the rows of a larger pool, if these are a part of them
+  Index row_count = 0;                ///< output rows in all
+  Index rows_per_plane = 1;           ///< output rows that share the same loop position
+  Index tap_count = 1;                ///< taps of the largest window
+  Index parts = 1;                    ///< of the rows of a larger pool, if these are a part of them
   std::size_t accumulator_bytes = 8;  ///< of the widest number that temporary rows hold
 
   /// The same rows with the tangents in place of the values.

@@ -2,8 +2,8 @@
 // rows-inl.h.
 //
 // A *column* is the combination of all input rows of a window at one position of the row. Maxima and minima are plain
-// vector instructions that lose NaNs, and sums of long integers may not fit; what is noticed of everything that was read
-// (Cells::notice) tells whether that was so, and what was made of it is then made again by another path.
+// vector instructions that lose NaNs, and sums of long integers may not fit; what is noticed of everything that was
+// read (Cells::notice) tells whether that was so, and what was made of it is then made again by another path.
 #if defined(NDPOOL_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_COLUMNS_INL_H_
 #undef NDPOOL_COLUMNS_INL_H_
@@ -11,7 +11,7 @@
 #define NDPOOL_COLUMNS_INL_H_
 #endif
 
-#include "kernels/cells-inl.h"
+#include "kernels/folds-inl.h"
 
 #include <array>
 
@@ -20,48 +20,6 @@ namespace ndpool {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
-
-/// Folds leaf(0), ..., leaf(N - 1) with the spec's split.
-template <int first, int count, class Leaf, class Combiner>
-HWY_INLINE auto fold_split(const Leaf& leaf, const Combiner& combine) {
-  if constexpr (count == 1) {
-    return leaf(first);
-  } else {
-    constexpr int half = static_cast<int>(std::bit_floor(static_cast<unsigned>(count - 1)));
-    return combine(fold_split<first, half>(leaf, combine), fold_split<first + half, count - half>(leaf, combine));
-  }
-}
-/// The same for a number of leaves that is known at run time: four of them make a block, equal blocks are joined as soon
-/// as there are two of them, and the rest from the back.
-template <class C, class Leaf>
-HWY_INLINE typename C::V fold_split(Index count, const Leaf& leaf) {
-  using V = typename C::V;
-  const auto block = [&](Index first) NDPOOL_HOT {
-    V v = leaf(first);
-    if (count - first >= 4)
-      return C::combine(C::combine(v, leaf(first + 1)), C::combine(leaf(first + 2), leaf(first + 3)));
-    if (count - first > 1) v = C::combine(v, leaf(first + 1));
-    if (count - first > 2) v = C::combine(v, leaf(first + 2));
-    return v;
-  };
-  V blocks[6];  // no window in registers has 2^8 taps on one axis
-  int used = 0;
-  for (Index i = 0; 4 * i < count; ++i) {
-    V v = block(4 * i);
-    for (Index bits = i; bits & 1; bits >>= 1) v = C::combine(blocks[--used], v);
-    blocks[used++] = v;
-  }
-  V all = blocks[--used];
-  while (used > 0) all = C::combine(blocks[--used], all);
-  return all;
-}
-
-/// Calls f.operator()<count>(), for counts from 1 to `most`.
-template <int most, int N = 1, class F>
-HWY_INLINE void with_count(Index count, const F& f) {
-  if (count == N) return f.template operator()<N>();
-  if constexpr (N < most) with_count<most, N + 1>(count, f);
-}
 
 /// Input rows of a window that are combined in registers.
 inline constexpr int most_fused_rows = 16;
@@ -86,7 +44,7 @@ struct RowRun {
 inline constexpr Index no_row_length = 2064;
 template <class E>
 const E* no_row() {
-  static constexpr auto cells = [] {
+  alignas(64) static constexpr auto cells = [] {
     std::array<E, no_row_length> all{};
     all.fill(static_cast<E>(-0.0F));
     return all;
@@ -166,8 +124,8 @@ class Columns {
   HWY_INLINE V at(Index element) {
     return stack_at<R, 1>(element).of[0];
   }
-  /// Those of N windows, each a row below the one before. Where windows share rows, the last `watched` of them alone have
-  /// to be watched, if `watch_first` was asked about the others.
+  /// Those of N windows, each a row below the one before. Where windows share rows, the last `watched` of them alone
+  /// have to be watched, if `watch_first` was asked about the others.
   template <int R, int N, int watched = R + N - 1>
   HWY_INLINE Stack<C, N> stack_at(Index element) {
     V seen = seen_;

@@ -82,8 +82,7 @@ class Output {
       write_averages(values, step, begin, end, [](A sum, Index divisor) { return sum / static_cast<A>(divisor); });
     } else if (rounding == Rounding::half_even) {
       if constexpr (sizeof(T) == 4)
-        if (rows_.tap_count <= NearestOfFew::most_taps)
-          return write_averages(values, step, begin, end, NearestOfFew{});
+        if (rows_.tap_count <= NearestOfFew::most_taps) return write_averages(values, step, begin, end, NearestOfFew{});
       write_averages(values, step, begin, end, Nearest{});
     } else {
       using Long = std::conditional_t<(sizeof(A) > 8), A, std::int64_t>;

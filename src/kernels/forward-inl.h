@@ -36,10 +36,9 @@ const A* make_divisor_row(const Job& job, const RowCursor& cursor) {
 #if HWY_TARGET != HWY_SCALAR
 /// Rows in registers take the compiler long, so they are for long vectors, and sanitizers look at few of them.
 template <class T>
-inline constexpr bool has_fused =
-    hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) > 16 &&
-    (!NDPOOL_IS_SANITIZED || std::is_same_v<T, float> || std::is_same_v<T, std::uint8_t> ||
-     std::is_same_v<T, std::int32_t>);
+inline constexpr bool has_fused = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) > 16 &&
+                                  (!NDPOOL_IS_SANITIZED || std::is_same_v<T, float> ||
+                                   std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::int32_t>);
 #endif
 
 template <class Reduction>

@@ -7,7 +7,7 @@
 #define NDPOOL_FUSED_LANES_INL_H_
 #endif
 
-#include "kernels/columns-inl.h"
+#include "kernels/lane_ring-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -24,14 +24,13 @@ class FusedLanes {
   using T = typename C::T;
   using V = typename C::V;
   static constexpr Index lanes = C::lanes;
-  static constexpr Index line = 2 * lanes;  ///< lanes that are made at a time: of floats, a cache line
-  static constexpr Index most_in_strip = 16 * line;  ///< lanes that are walked along together
-  static constexpr Index ring_pixels = 16;           ///< columns that can wait for them
+  using Ring = LaneRing<C>;
+  static constexpr Index line = Ring::line, most_in_strip = Ring::most_in_strip;
 
   static bool can_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
     if (rows.inner.extent < line) return false;
-    return axis.kernel <= ring_pixels;
+    return axis.kernel <= Ring::pixels;
   }
 
   /// Output rows. `finish.of_pixel(vector, output)` is what is stored. False if there was a NaN: then what was written
@@ -39,8 +38,9 @@ class FusedLanes {
   template <class Finish>
   static bool make(const Rows& rows, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
                    const Finish& finish) {
-    return with_row_count<C>(
-        columns.plain_count(), [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(rows, columns, run, out, stream, finish); });
+    return with_row_count<C>(columns.plain_count(), [&]<int R>() HWY_ATTR {
+      return with_rows<R, Finish>(rows, columns, run, out, stream, finish);
+    });
   }
 
  private:
@@ -104,7 +104,7 @@ class FusedLanes {
     }
     for (; row < run.count; next(1)) {
       if (axis.adaptive || axis.kernel > 4 || axis.kernel < 2 || (axis.kernel == 4 && kept > 0))
-        in_ring(axis, columns, target(1));
+        Ring::make_row(axis, columns, target(1));
       else if (kept == 2)
         along<R, 1, 3, 2>(axis, columns, target(1));
       else if (kept == 1)
@@ -115,109 +115,6 @@ class FusedLanes {
         axis.kernel == 3 ? apart<R, 3>(axis, columns, target(1)) : apart<R, 4>(axis, columns, target(1));
     }
     return !columns.saw_unfit();
-  }
-
-  /// Calls f(range) for strips of lanes that are walked along together; the last may begin inside the one before.
-  template <class F>
-  static HWY_INLINE void for_each_strip(Index inner, const F& f) {
-    for (Index lane = 0; lane < inner;) {
-      const Index left = inner - lane, begin = left < line ? inner - line : lane;
-      const Index end = begin + (left < line ? line : std::min(left / line * line, most_in_strip));
-      f(Range{begin, end});
-      lane = end;
-    }
-  }
-
-  /// Up to as many rows of a strip of lanes, each from the strip's first lane on; in sums, one that changes nothing
-  /// stands for each tap outside the input, so that all keep their place in the split.
-  template <class Cell>
-  struct Strips {
-    const Cell* of[most_fused_rows];
-    Index count = 0;
-    void add(const Cell* strip) { of[count++] = strip; }
-    void add_outside(Index taps) {
-      if constexpr (C::kind == Combine::sum)
-        for (Index t = 0; t < taps; ++t) add(no_row<Cell>());
-    }
-  };
-  static_assert(most_in_strip <= no_row_length && ring_pixels <= most_fused_rows);
-
-  /// Calls f.operator()<N>() with the number of strips, or with 0.
-  template <class F>
-  static HWY_INLINE void with_strips(Index count, const F& f) {
-    if constexpr (C::is_common && !NDPOOL_IS_SANITIZED)
-      with_count<most_fused_rows>(count, f);
-    else
-      f.template operator()<0>();
-  }
-  template <int N, class Leaf>
-  static HWY_INLINE V fold(Index count, const Leaf& leaf) {
-    if constexpr (N > 0)
-      return fold_split<0, N>(leaf, [](V a, V b) NDPOOL_HOT { return C::combine(a, b); });
-    else
-      return fold_split<C>(count, leaf);
-  }
-
-  /// One column, from the rows of its window.
-  template <int N>
-  static HWY_NOINLINE V make_column(const Strips<E>& given, Index length, T* to) {
-    const Strips<E> strips = given;
-    V seen = hn::Zero(typename C::D());
-    for (Index lane = 0; lane < length; lane += lanes) {
-      const V column = fold<N>(strips.count, [&](Index r) NDPOOL_HOT {
-        const V v = C::load(strips.of[r] + lane);
-        if constexpr (C::watches) seen = C::notice(seen, C::noticed(v));
-        return v;
-      });
-      hn::Store(column, typename C::D(), to + lane);
-    }
-    return seen;
-  }
-  /// One pixel of outputs, from the columns of its window.
-  template <int N, class Target>
-  static HWY_NOINLINE void make_pixel(const Strips<T>& given, const Range& range, Index output,
-                                      const Target& given_target) {
-    const Strips<T> strips = given;
-    const Target target = given_target;
-    const Index length = range.end - range.begin;
-    for (Index at = 0; at < length; at += line) {
-      const auto low = [&](Index t) NDPOOL_HOT { return hn::Load(typename C::D(), strips.of[t] + at); };
-      const auto high = [&](Index t) NDPOOL_HOT { return hn::Load(typename C::D(), strips.of[t] + at + lanes); };
-      target(Two<1>{{{fold<N>(strips.count, low)}}, {{fold<N>(strips.count, high)}}}, output, range.begin + at);
-    }
-  }
-
-  /// Windows with more taps, and bins: columns wait in a ring until no window sees them any more.
-  template <class Target>
-  static HWY_NOINLINE void in_ring(const Axis& axis, Columns<C>& columns, const Target& target) {
-    HWY_ALIGN T ring[ring_pixels][most_in_strip];
-    for_each_strip(target.inner, [&](const Range& range) HWY_ATTR {
-      Index next_pixel = 0;  // those before have been in the ring
-      for (Index output = 0; output < axis.output; ++output) {
-        const Taps taps = axis.taps(output);
-        const bool keeps = taps.step == 1;
-        Strips<T> window;
-        window.add_outside(taps.first_tap);
-        for (Index tap = 0; tap < taps.count; ++tap) {
-          const Index pixel = taps.first + tap * taps.step;
-          T* const slot = ring[(keeps ? pixel : tap) % ring_pixels];
-          window.add(slot);
-          if (keeps && pixel < next_pixel) continue;
-          Strips<E> rows;
-          rows.add_outside(columns.first_tap);
-          for (int r = 0; r < columns.count; ++r)
-            rows.add(columns.rows[r] + pixel * target.inner + range.begin);
-          rows.add_outside(columns.padded - columns.first_tap);
-          with_strips(rows.count, [&]<int N>() HWY_ATTR {
-            columns.take_seen(make_column<N>(rows, range.end - range.begin, slot));
-          });
-        }
-        window.add_outside(taps.length - taps.count - taps.first_tap);
-        next_pixel = taps.first + taps.count;
-        with_strips(window.count,
-                    [&]<int N>() HWY_ATTR { make_pixel<N, Target>(window, range, output, target); });
-      }
-    });
   }
 
   /// Columns of a pixel, which may be outside the row.
@@ -281,8 +178,8 @@ class FusedLanes {
   /// The last `kept` taps of a window are the first ones of the next.
   template <int R, int N, int kernel, int kept, class Target>
   static HWY_INLINE void along(const Axis& axis, Columns<C>& columns, const Target& target) {
-    for_each_strip(target.inner, [&](const Range& range)
-                                     NDPOOL_HOT { strip<R, N, kernel, kept>(axis, columns, range, target); });
+    Ring::for_each_strip(
+        target.inner, [&](const Range& range) NDPOOL_HOT { strip<R, N, kernel, kept>(axis, columns, range, target); });
   }
   template <int R, int N, int kernel, int kept, class Target>
   static HWY_INLINE void strip(const Axis& given_axis, Columns<C>& given_columns, const Range& given_range,

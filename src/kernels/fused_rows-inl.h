@@ -49,8 +49,9 @@ class FusedRow {
     const Axis& axis = rows.horizontal.window;
     if constexpr (C::is_common)
       if (rows.inner.extent == channels) return pixels(axis, columns, run, out, stream, finish);
-    return with_row_count<C>(
-        columns.plain_count(), [&]<int R>() HWY_ATTR { return with_rows<R, Finish>(axis, columns, run, out, stream, finish); });
+    return with_row_count<C>(columns.plain_count(), [&]<int R>() HWY_ATTR {
+      return with_rows<R, Finish>(axis, columns, run, out, stream, finish);
+    });
   }
 
  private:

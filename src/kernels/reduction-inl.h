@@ -83,10 +83,9 @@ inline constexpr Index few_bytes = 255;
 template <class T, bool few>
 using Sum = std::conditional_t<
     std::is_floating_point_v<T>, T,
-    std::conditional_t<
-        (sizeof(T) >= 4), std::conditional_t<sizeof(T) == 4, std::int64_t, spec::Wide>,
-        std::conditional_t<!few || sizeof(T) == 2, std::int32_t,
-                           std::conditional_t<std::is_signed_v<T>, std::int16_t, std::uint16_t>>>>;
+    std::conditional_t<(sizeof(T) >= 4), std::conditional_t<sizeof(T) == 4, std::int64_t, spec::Wide>,
+                       std::conditional_t<!few || sizeof(T) == 2, std::int32_t,
+                                          std::conditional_t<std::is_signed_v<T>, std::int16_t, std::uint16_t>>>>;
 
 /// How one scalar is reduced: elements are lifted, combined, and lowered again.
 template <class T, Combine kind, Nan nan, bool few = false>
