@@ -57,7 +57,7 @@ TYPED_TEST(Integers, OneLargeNumberAmongSmallOnesIsNotLost) {
   }
 }
 
-/// Quotients on both sides of every half, and on it: four rows of a window of one column and four rows.
+/// Sums of four numbers of many sizes, over divisors of both signs, small, large and powers of two.
 TYPED_TEST(Integers, AveragesAreRoundedHalfToEvenWhateverTheDivisor) {
   for (const Index divisor : {1, 2, 3, 5, 7, 9, 64, 128, 129, 1000, 65537, 16777217, 2147483647, -2, -3, -64, -1000}) {
     Array<TypeParam> x({2, 2, 64});
