@@ -1,6 +1,7 @@
 // Which instruction set's kernels run.
 #include "kernels/scratch.hpp"
 #include "kernels/table.hpp"
+#include "nan_flag.hpp"
 
 #include <ndpool/error.hpp>
 
@@ -8,6 +9,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <stdexcept>
 
 namespace ndpool {
@@ -62,6 +64,31 @@ std::atomic<const KernelTable*>& in_use() {
 bool interleaved_rows_are_lost() {
   static const bool are_lost = (hwy::SupportedTargets() & HWY_AVX3) == 0;
   return are_lost;
+}
+
+bool nans_raise_a_flag() {
+#if NDPOOL_HAS_NAN_FLAG
+  static const bool they_do = [] {
+    unsigned before = 0, after = 0;
+    asm volatile("stmxcsr %0" : "=m"(before));
+    const unsigned lowered = (before | 1U << 7) & ~1U;
+    bool raised = true;
+    // On either side, a NaN that calls for no attention otherwise.
+    for (const bool first : {true, false}) {
+      float a = first ? std::numeric_limits<float>::quiet_NaN() : 1.0F;
+      const float b = first ? 1.0F : std::numeric_limits<float>::quiet_NaN();
+      asm volatile("ldmxcsr %0" : : "m"(lowered));
+      asm volatile("maxss %1, %0" : "+x"(a) : "x"(b));
+      asm volatile("stmxcsr %0" : "=m"(after));
+      raised = raised && (after & 1U) != 0;
+    }
+    asm volatile("ldmxcsr %0" : : "m"(before));
+    return raised;
+  }();
+  return they_do;
+#else
+  return false;
+#endif
 }
 
 const KernelTable& kernels() { return *in_use().load(std::memory_order_relaxed); }

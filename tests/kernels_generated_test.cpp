@@ -132,13 +132,13 @@ std::vector<std::string> problems_of_rows_in_registers() {
     for (Index kernel = 2; kernel <= 4; ++kernel)
       for (Index stride = 1; stride <= kernel; ++stride)
         for (Index padding = 0; padding <= kernel / 2; ++padding) {
-          for (Index width = 7; width <= 36; width += 5)
+          for (Index width = 7; width <= 36; width += 3)
             add(name, "7," + std::to_string(width), "0,1", kernel, stride, padding);
           for (const Index lanes : {3, 7, 8, 17})
             add(name, "6,7," + std::to_string(lanes), "0,1", kernel, stride, padding);
         }
-    for (const Index width : {4, 5, 7, 8, 9, 14, 15, 20, 23})
-      for (const Index height : {2, 7, 17}) {
+    for (const Index width : {4, 5, 7, 8, 9, 14, 15, 16, 17, 20, 23, 24})
+      for (const Index height : {1, 2, 7, 17}) {
         const std::string planes = "5," + std::to_string(height) + "," + std::to_string(width);
         add(name, planes, "1,2", 2, 2, 0);
         add(name, planes, "1,2", 3, 1, 1);
@@ -173,6 +173,10 @@ std::vector<std::string> problems_of_rows_in_registers() {
       lines.push_back(
           std::string(name) + " shape=" + problem +
           (std::string_view(problem).find("axes=1 ") != std::string_view::npos ? " stride=1" : " stride=1,1"));
+    for (const char* volume : {"2,5,6,20", "2,6,7,11", "3,4,4,9", "2,4,5,33"})  // planes of planes
+      for (const char* window : {"kernel=2,2,2", "kernel=1,2,2", "kernel=2,1,4", "kernel=3,3,3 stride=2,2,2"})
+        lines.push_back(std::string(name) + " shape=" + volume + " axes=1,2,3 " + window);
+    lines.push_back(std::string(name) + " shape=2,4,4,6,20 axes=1,2,3,4 kernel=2,2,2,2");
     for (const Index width : {1024, 1027}) add(name, "5," + std::to_string(width), "0,1", 5, 1, 2);
   }
   return lines;

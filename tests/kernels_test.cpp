@@ -3,6 +3,10 @@
 #include "support/placed.hpp"
 #include "support/sweep.hpp"
 
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
+
 namespace ndpool::testing {
 
 bool has_kernels(const std::string& line) { return !is_transcendental(line); }
@@ -350,14 +354,21 @@ TYPED_TEST(KernelFloat, WinnersOfTallWindowsAreTheFirstOnEveryTarget) {
   }
 }
 
-/// Winners in registers notice NaNs by sums of what they read, which leave out what they read twice.
+/// Values and winners in registers are made as if there were no NaN, which is noticed afterwards.
 TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);
-    for (const char* line : {"max shape=5,35 kernel=3,3 stride=2,2", "min shape=4,34 kernel=3,3 stride=2,2 padding=1,1",
-                             "max shape=4,33 kernel=3,3 stride=2,2 padding=0,1", "max shape=4,18 kernel=2,2",
-                             "max shape=4,20 kernel=3,3 stride=1,1 padding=1,1", "min shape=4,14 kernel=2,2",
-                             "max shape=4,19 kernel=2,2 stride=1,1", "max shape=4,5,9 axes=0,1 kernel=2,2"}) {
+    for (const char* line :
+         {"max shape=3,7,7 axes=1,2 kernel=3,3 stride=1,1 padding=1,1",
+          "min shape=2,5,14 axes=1,2 kernel=3,3 stride=1,1 padding=1,1", "max shape=2,32 kernel=4",
+          "max shape=2,4,4,18 axes=1,2,3 kernel=2,2,2", "min shape=2,4,22 axes=1,2 kernel=2,2",
+          "max shape=4,36,3 axes=0,1 kernel=3,3 stride=2,2 padding=1,1",
+          "min shape=4,9,3 axes=0,1 kernel=3,3 stride=1,1 padding=1,1",
+          "max shape=4,5,17 axes=0,1 kernel=3,3 stride=1,1 padding=1,1", "max shape=9,7,7 axes=1,2 kernel=7,7",
+          "max shape=5,35 kernel=3,3 stride=2,2", "min shape=4,34 kernel=3,3 stride=2,2 padding=1,1",
+          "max shape=4,33 kernel=3,3 stride=2,2 padding=0,1", "max shape=4,18 kernel=2,2",
+          "max shape=4,20 kernel=3,3 stride=1,1 padding=1,1", "min shape=4,14 kernel=2,2",
+          "max shape=4,19 kernel=2,2 stride=1,1", "max shape=4,5,9 axes=0,1 kernel=2,2"}) {
       SCOPED_TRACE("target " + target + ", problem: " + line);
       const Problem problem = parse_problem(line);
       std::mt19937_64 random(seed());
@@ -365,6 +376,9 @@ TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
       const Array<TypeParam> dx = whole_numbers<TypeParam>(problem.shape, random);
       for (Index cell = 0; cell < x.size(); ++cell) {
         const TypeParam number = std::exchange(x[cell], std::numeric_limits<TypeParam>::quiet_NaN());
+        const Array<TypeParam> y = forward(problem.pool, x), expected = forward(problem.pool.by_spec(), x);
+        for (Index i = 0; i < y.size(); ++i)
+          ASSERT_TRUE(same(y[i], expected[i])) << "cell " << cell << ", output " << i;
         ASSERT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x)) << "cell " << cell;
         ASSERT_EQ(jvp(problem.pool, x, dx), jvp(problem.pool.by_spec(), x, dx)) << "cell " << cell;
         x[cell] = number;
@@ -372,6 +386,53 @@ TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
     }
   }
 }
+
+/// Many rows are made together, and made anew where there is a NaN.
+TYPED_TEST(KernelFloat, NansAmongManyRowsAreFound) {
+  for (const std::string& target : targets()) {
+    const ForcedTarget forced(target);
+    for (const char* line :
+         {"max shape=700,7,7 axes=1,2 kernel=3,3 stride=1,1 padding=1,1",
+          "min shape=120,20,20 axes=1,2 kernel=3,3 stride=2,2 padding=1,1",
+          "max shape=3,40,40,20 axes=1,2,3 kernel=2,2,2", "max shape=700,9,16 axes=0,1 kernel=2,2"}) {
+      SCOPED_TRACE("target " + target + ", problem: " + line);
+      const Problem problem = parse_problem(line);
+      std::mt19937_64 random(seed());
+      Array<TypeParam> x = whole_numbers<TypeParam>(problem.shape, random);
+      for (const Index apart : {20011, 401, 7}) {
+        for (Index cell = apart / 2; cell < x.size(); cell += apart)
+          x[cell] = std::numeric_limits<TypeParam>::quiet_NaN();
+        const Array<TypeParam> y = forward(problem.pool, x), expected = forward(problem.pool.by_spec(), x);
+        for (Index i = 0; i < y.size(); ++i) ASSERT_TRUE(same(y[i], expected[i])) << "output " << i;
+        ASSERT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x));
+      }
+    }
+  }
+}
+
+#ifdef __x86_64__
+/// NaNs are noticed by a flag of the processor, which belongs to the caller: also one that asks to be stopped by NaNs.
+TYPED_TEST(KernelFloat, LeaveTheFlagsOfTheProcessorAsTheyWere) {
+  Array<TypeParam> x(Shape{9, 16, 16});
+  for (Index i = 0; i < x.size(); ++i) x[i] = TypeParam(i % 7);
+  x[77] = std::numeric_limits<TypeParam>::quiet_NaN();
+  const Pool pool = max_pool({.kernel = {3, 3}, .stride = {1, 1}, .padding = {1, 1}});
+  const Array<TypeParam> expected = forward(pool.by_spec(), x);
+  constexpr unsigned invalid = 1, invalid_masked = 1 << 7, plain = 0x1F80;
+  for (const unsigned state : {plain, plain | invalid, plain & ~invalid_masked}) {
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(state);
+    const Array<TypeParam> y = forward(pool, x), with_indices = jvp(pool, x, x);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(after & (invalid | invalid_masked), state & (invalid | invalid_masked));
+    for (Index i = 0; i < y.size(); ++i) {
+      ASSERT_TRUE(same(y[i], expected[i])) << "output " << i;
+      ASSERT_TRUE(same(with_indices[i], expected[i])) << "output " << i;
+    }
+  }
+}
+#endif
 
 /// The same where all indices but one name the winners, so that only that one can be noticed.
 TEST(KernelIndices, MayNameOneCellOfAnotherWindow) {

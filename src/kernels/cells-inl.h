@@ -8,6 +8,7 @@
 #endif
 
 #include "kernels/rows-inl.h"
+#include "nan_flag.hpp"
 
 /// Sanitizers look at every access, which makes what is inlined so long that it takes many minutes to compile. They see
 /// fewer loops: those of two rows, of three and of any number, and of few scalars (has_fused).
@@ -67,9 +68,13 @@ struct Cells {
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
-  /// True if there are elements that these loops must not combine, which they notice and leave to others: NaNs among
-  /// extremes, and long integers whose sums might not fit.
-  static constexpr bool watches = sums_integers ? !widens_sums : std::is_floating_point_v<T> && kind != Combine::sum;
+  /// There are elements that these loops must not combine, which are noticed and left to others: NaNs among extremes,
+  /// and long integers whose sums might not fit. True if the loops have to watch for them; NaNs raise a flag of their
+  /// own where there is one.
+  static constexpr bool has_nans = std::is_floating_point_v<T> && kind != Combine::sum;
+  static constexpr bool flags_nans = has_nans && NDPOOL_HAS_NAN_FLAG && HWY_TARGET != HWY_EMU128;
+  static constexpr bool watches = sums_integers ? !widens_sums : has_nans && !flags_nans;
+  using Flag = FlagIf<flags_nans>;
   /// Other scalars have fewer constants in their loops, for the compiler's sake, and integers beyond bytes fewer still.
   static constexpr bool is_common = std::is_same_v<E, float>;
   static constexpr bool is_rare = std::is_integral_v<E> && sizeof(E) > 1;
@@ -111,6 +116,25 @@ struct Cells {
       return {hn::BitCast(D(), hn::ShiftLeft<16>(pairs)),
               hn::BitCast(D(), hn::And(pairs, hn::Set(plain, 0xFFFF0000U)))};
     }
+  }
+
+  /// Sums of neighbours, where there is an instruction that widens as it adds.
+  static constexpr bool adds_pairs = widens_sums && HWY_TARGET == HWY_AVX2;
+  static HWY_INLINE V load_pairs([[maybe_unused]] const E* from) {
+#if HWY_TARGET == HWY_AVX2
+    if constexpr (widens_sums) {
+      const auto cells = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+      if constexpr (std::is_same_v<E, std::uint8_t>) return V{_mm256_maddubs_epi16(cells, _mm256_set1_epi8(1))};
+      if constexpr (std::is_same_v<E, std::int8_t>) return V{_mm256_maddubs_epi16(_mm256_set1_epi8(1), cells)};
+      if constexpr (std::is_same_v<E, std::int16_t>) return V{_mm256_madd_epi16(cells, _mm256_set1_epi16(1))};
+      if constexpr (std::is_same_v<E, std::uint16_t>) {
+        // Signed numbers are added: half the range less each.
+        const auto lessened = _mm256_xor_si256(cells, _mm256_set1_epi16(static_cast<short>(0x8000)));
+        return hn::Add(V{_mm256_madd_epi16(lessened, _mm256_set1_epi16(1))}, hn::Set(D(), 0x10000));
+      }
+    }
+#endif
+    return hn::Zero(D());
   }
 
   /// With `streams`, past the cache: only to where such vectors are aligned.
@@ -190,6 +214,41 @@ struct Cells {
     }
   }
 };
+
+/// Even and odd lanes of two vectors.
+template <class V>
+struct EvenOdd {
+  V even, odd;
+};
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE EvenOdd<V> even_odd(D d, V high, V low) {
+#if HWY_TARGET == HWY_AVX2
+  // Halves first, which takes one instruction each; what is then in its order within the halves is in order.
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    const hn::ScalableTag<float> f;
+    const auto first = hn::BitCast(f, hn::ConcatLowerLower(d, high, low)).raw;
+    const auto second = hn::BitCast(f, hn::ConcatUpperUpper(d, high, low)).raw;
+    return {hn::BitCast(d, hn::Vec256<float>{_mm256_shuffle_ps(first, second, 0x88)}),
+            hn::BitCast(d, hn::Vec256<float>{_mm256_shuffle_ps(first, second, 0xDD)})};
+  }
+#endif
+  return {hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)};
+}
+
+/// What even and odd lanes of `low`, then of `high`, combine to: within each block of 16 bytes.
+template <class C, class V = typename C::V>
+HWY_INLINE V combined_in_blocks(V high, V low) {
+#if HWY_TARGET == HWY_AVX2
+  if constexpr (sizeof(typename C::T) == 4) {
+    const typename C::D d;
+    const hn::ScalableTag<float> f;
+    const auto first = hn::BitCast(f, low).raw, second = hn::BitCast(f, high).raw;
+    return C::combine(hn::BitCast(d, hn::Vec256<float>{_mm256_shuffle_ps(first, second, 0x88)}),
+                      hn::BitCast(d, hn::Vec256<float>{_mm256_shuffle_ps(first, second, 0xDD)}));
+  }
+#endif
+  return low;
+}
 
 /// The upper half of `low`, then the lower half of `high`: half-way from one to the other. Nothing of use where vectors
 /// are but one block long.

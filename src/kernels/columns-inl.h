@@ -40,6 +40,20 @@ struct RowRun {
   }
 };
 
+/// How many rows are made together: among those that could not be, because of a NaN, fewer.
+class Caution {
+ public:
+  Index most(Index otherwise) const { return doubtful_ > 0 ? fewer_ : otherwise; }
+  void made(Index count) { doubtful_ = std::max<Index>(0, doubtful_ - count); }
+  void failed(Index count, Index least = 1) {
+    if (doubtful_ == 0) doubtful_ = count;
+    fewer_ = std::max(count / 8, least);
+  }
+
+ private:
+  Index doubtful_ = 0, fewer_ = 1;
+};
+
 /// A row that changes no sum, not even -0.
 inline constexpr Index no_row_length = 2064;
 template <class E>
@@ -52,13 +66,16 @@ const E* no_row() {
   return cells.data();
 }
 
+/// Positions of an axis from one on, up to `most`, whose windows are all on the input; 1 if the first is not.
+inline Index run_length(const Axis& axis, Index position, Index most) {
+  if (axis.adaptive) return 1;
+  const Range full = axis.full_outputs();
+  return position < full.begin || position >= full.end ? 1 : std::clamp<Index>(most, 1, full.end - position);
+}
 /// Rows of the cursor's plane, up to `most`, whose windows have all their rows of the last vertical axis on the input.
 inline Index run_length(const Rows& rows, const RowCursor& cursor, Index most) {
   const int last = rows.vertical_count - 1;
-  if (last < 0 || rows.vertical[last].window.adaptive) return 1;
-  const Range full = rows.vertical[last].window.full_outputs();
-  const Index position = cursor.vertical_position(last);
-  return position < full.begin || position >= full.end ? 1 : std::min(most, full.end - position);
+  return last < 0 ? 1 : run_length(rows.vertical[last].window, cursor.vertical_position(last), most);
 }
 
 /// Columns of one output row, or of some below one another.
@@ -165,8 +182,17 @@ class Columns {
     } else {
       const typename C::D d;
       const auto [low, high] = two_at<R, 1, watched>(element);
-      return {hn::ConcatEven(d, high.of[0], low.of[0]), hn::ConcatOdd(d, high.of[0], low.of[0])};
+      const EvenOdd<V> both = even_odd(d, high.of[0], low.of[0]);
+      return {both.even, both.odd};
     }
+  }
+
+  /// Sums of even and odd columns.
+  template <int R>
+  HWY_INLINE V pairs_at(Index element) const {
+    static_assert(C::adds_pairs && !C::watches);
+    return fold_split<0, R>([&](int r) NDPOOL_HOT { return C::load_pairs(rows[r] + element); },
+                            [](V a, V b) NDPOOL_HOT { return C::combine(a, b); });
   }
 
   /// Watches the first rows of a run, of at least a vector.
@@ -195,7 +221,12 @@ class Columns {
     (hwy::Prefetch(rows[first + r] + element), ...);
   }
 
-  HWY_INLINE V load(int row, Index element) const { return C::load(rows[row] + element); }
+  /// What is used once need not be in a register.
+  template <bool once = false>
+  HWY_INLINE V load(int row, Index element) const {
+    const E* from = rows[row] + element;
+    return once ? C::load_and_widen(from) : C::load(from);
+  }
 
   /// What is noticed of leaf(first), ... together.
   template <int first, int count, class Leaf>
@@ -211,7 +242,7 @@ class Columns {
     if constexpr (R > 0) {
       constexpr int all = R + N - 1;
       V cells[all];
-      repeat<all>([&](int r) NDPOOL_HOT { cells[r] = load(r, element); });
+      repeat<all>([&](int r) NDPOOL_HOT { cells[r] = load < N == 1 && !C::watches > (r, element); });
       const auto leaf = [&](int r) NDPOOL_HOT { return cells[r]; };
       if constexpr (C::watches) seen = noticed<all - watched, watched>(leaf);
       if constexpr (N == 1) {

@@ -133,9 +133,11 @@ void forward(const Job& job) {
     if (WholePlanes<T, kind>::can_make(job.rows)) {
       using Whole = WholePlanes<T, kind>;
       const Whole whole(job);
+      const typename Whole::C::Flag flag{};
       for (Index row = job.first_row; row < job.last_row; row += Whole::lanes) {
         const Index end = std::min(row + Whole::lanes, job.last_row);
-        if (end - row < Whole::lanes || !whole(row))
+        flag.take();
+        if (end - row < Whole::lanes || !whole(row) || flag.take())
           forward_planes<T, kind>({job.rows, job.choice, job.in, job.out, row, end, job.scratch, nullptr});
       }
       return;

@@ -8,11 +8,11 @@
 
 #include "kernels/dividing-inl.h"
 #include "kernels/divisors.hpp"
-#include "kernels/flat-inl.h"
 #include "kernels/fused_lanes-inl.h"
 #include "kernels/fused_rows-inl.h"
 #include "kernels/fused_wide-inl.h"
 #include "kernels/large-inl.h"
+#include "kernels/short_rows-inl.h"
 
 #include <optional>
 
@@ -53,11 +53,11 @@ class Fused {
       one_ = divisor_of(RowCursor(job.rows, job.first_row));
     if (!divides_ || one_ != 0) {
       cuts_ = rows_ && can_cut();
-      if (FlatPlanes<C>::can_make(job.rows)) flat_.emplace(job.rows);
+      if (ShortRows<C>::can_make(job.rows)) short_.emplace(job.rows);
     }
     if constexpr (C::is_common)
       if (LargeWindows<C>::can_make(job.rows)) large_.emplace(job.rows, job.scratch);
-    wide_ = !rows_ && !lanes_ && !flat_ && !large_ && FusedWide<C>::can_make(job.rows);
+    wide_ = !rows_ && !lanes_ && !short_ && !large_ && FusedWide<C>::can_make(job.rows);
   }
   ~Fused() {
     if (stream_) hwy::FlushStream();
@@ -70,28 +70,37 @@ class Fused {
 
   /// True if planes with rows of less than two vectors are better off by themselves than side by side.
   static bool likes_narrow(const Rows& rows) {
-    return C::is_common && (FusedRow<C>::can_make(rows) || FlatPlanes<C>::can_make(rows));
+    return C::is_common && (FusedRow<C>::can_make(rows) || ShortRows<C>::can_make(rows));
   }
 
   /// Makes rows from the cursor's on, up to `most`. Answers how many; 0 if this one needs the careful path.
   Index operator()(const RowCursor& cursor, Index most) {
     if (large_) return make_large_rows(cursor, most);
-    if (!rows_ && !lanes_ && !flat_ && !wide_) return 0;
-    if (alone_ > 0) {
-      --alone_;
-      return (rows_ || lanes_ || wide_) && make_run(cursor, 1) ? 1 : 0;
+    if (!rows_ && !lanes_ && !short_ && !wide_) return 0;
+    most = std::min(most, caution_.most(wide_ ? most_with_divisors : most_in_run));
+    const Index count = rows_together(cursor, most), least = short_ ? job_.rows.rows_per_plane : 1;
+    if (is_fit([&] { return short_ ? make_short(cursor, count) : make_run(cursor, count); })) {
+      caution_.made(count);
+      return count;
     }
-    const Index count = flat_ || cuts_ || wide_ ? rows_together(cursor, std::min(most, most_in_run))
-                                                : run_length(job_.rows, cursor, std::min(most, most_in_run));
-    if (flat_ ? make_flat(cursor, count) : make_run(cursor, count)) return count;
-    if (count == 1) return 0;
-    alone_ = count;  // where there was a NaN, rows are made one by one
-    return (*this)(cursor, 1);
+    if (count <= least) {
+      caution_.made(1);
+      return 0;
+    }
+    caution_.failed(count, least);
+    return (*this)(cursor, most);
   }
 
  private:
-  /// Rows that are made together, and made again where there is a NaN.
-  static constexpr Index most_in_run = 256;
+  /// Rows that are made together; where each may have a divisor of its own, there must be room for those.
+  static constexpr Index most_in_run = 4096, most_with_divisors = 256;
+
+  /// True if make() did it, and met no NaN.
+  template <class Make>
+  bool is_fit(const Make& make) const {
+    flag_.take();
+    return make() && !flag_.take();
+  }
 
   bool can_divide() {
     one_along_ = has_one_divisor(axis_, job_.choice.average);
@@ -108,10 +117,21 @@ class Fused {
            (C::kind != Combine::sum || axis_.input * job_.rows.inner.extent <= no_row_length);
   }
 
-  RowRun run_of(Index count) const {
-    if (count == 1) return {};
-    const PooledAxis& last = job_.rows.vertical[job_.rows.vertical_count - 1];
-    return {count, last.window.stride * last.stride.in, last.stride.out};
+  /// Rows from the cursor's on, whose windows are whole: of the last vertical axis, and if those are all it has, of
+  /// several positions of the axis before.
+  RowRun whole_run(const RowCursor& cursor, Index most) const {
+    RowRun run{run_length(job_.rows, cursor, most)};
+    const int last = job_.rows.vertical_count - 1;
+    if (run.count == 1) return run;
+    const PooledAxis& axis = job_.rows.vertical[last];
+    run.in_step = axis.window.stride * axis.stride.in;
+    run.out_step = axis.stride.out;
+    if (!rows_ || last == 0 || run.count != axis.window.output) return run;
+    const PooledAxis& before = job_.rows.vertical[last - 1];
+    run.planes = run_length(before.window, cursor.vertical_position(last - 1), most / run.count);
+    run.plane_in = before.window.stride * before.stride.in;
+    run.plane_out = before.stride.out;
+    return run;
   }
   /// Rows of windows that may be cut, in one plane or in several.
   RowRun cut_run(const RowCursor& cursor, Index count, const E* in, Columns<C>& columns) const {
@@ -134,11 +154,13 @@ class Fused {
     const Rows& rows = job_.rows;
     const E* in = static_cast<const E*>(job_.in) + cursor.offset().in;
     E* out = static_cast<E*>(job_.out) + cursor.offset().out;
-    RowRun run = run_of(count);
-    if (cuts_)
+    RowRun run;
+    if (cuts_) {
       run = cut_run(cursor, count, in, columns);
-    else if (!gather_rows<C>(rows, cursor, in, columns))
-      return false;
+    } else {
+      run = whole_run(cursor, count);
+      if (!gather_rows<C>(rows, cursor, in, columns)) return false;
+    }
     T by_row = T(1);
     return finished(cursor, &by_row, [&](const auto& finish) HWY_ATTR {
       if (rows_) return FusedRow<C>::make(rows, columns, run, out, stream_, finish);
@@ -156,7 +178,7 @@ class Fused {
 
   bool make_wide(const RowCursor& cursor, Index count) const {
     if constexpr (C::is_common) {
-      T by_row[FusedWide<C>::most_rows];
+      T by_row[most_with_divisors];
       const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
       return FusedWide<C>::make(job_.rows, row_of(cursor), rows, planes,
                                 static_cast<const E*>(job_.in) + cursor.offset().in,
@@ -167,11 +189,13 @@ class Fused {
 
   Index make_large_rows(const RowCursor& cursor, Index most) {
     if constexpr (C::is_common) {
-      T by_row[most_in_run];
-      const Index count = rows_together(cursor, std::min(most, most_in_run));
+      T by_row[most_with_divisors];
+      const Index count = rows_together(cursor, std::min(most, most_with_divisors));
       const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
-      if (large_->make(row_of(cursor), rows, planes, static_cast<const E*>(job_.in) + cursor.offset().in,
-                       static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, rows, by_row)))
+      if (is_fit([&] {
+            return large_->make(row_of(cursor), rows, planes, static_cast<const E*>(job_.in) + cursor.offset().in,
+                                static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, rows, by_row));
+          }))
         return count;
       refused_ = count;
     }
@@ -182,17 +206,21 @@ class Fused {
   /// Rows that are made together, cut windows or not: some of the cursor's plane, or small planes that follow one
   /// another as a whole.
   Index rows_together(const RowCursor& cursor, Index most) const {
+    if (!short_ && !cuts_ && !wide_ && !large_) {
+      const RowRun run = whole_run(cursor, most);
+      return run.count * run.planes;
+    }
     const Index plane = job_.rows.rows_per_plane, row = row_of(cursor);
     if (job_.rows.loop_count == 1 && row == 0 && plane <= most) return most / plane * plane;
     return std::min(most, plane - row);
   }
-  bool make_flat(const RowCursor& cursor, Index count) const {
+  bool make_short(const RowCursor& cursor, Index count) const {
     const Index plane = job_.rows.rows_per_plane;
     if constexpr (C::is_common)
       if (row_of(cursor) == 0 && count % plane == 0)
         return finished(cursor, nullptr, [&](const auto& finish) HWY_ATTR {
-          return flat_->make(cursor.offset().in, count / plane, static_cast<const E*>(job_.in),
-                             static_cast<E*>(job_.out), finish);
+          return short_->make(cursor.offset().in, count / plane, static_cast<const E*>(job_.in),
+                              static_cast<E*>(job_.out), finish);
         });
     return false;
   }
@@ -216,6 +244,7 @@ class Fused {
   }
 
   const Job& job_;
+  const typename C::Flag flag_{};
   const Axis& axis_;
   const bool divides_;
   const T* divisor_row_;
@@ -223,11 +252,11 @@ class Fused {
   bool one_along_ = false;  ///< the outputs of each row have the same
   /// How rows are made; none if they are not.
   bool rows_ = false, lanes_ = false, wide_ = false;
-  std::optional<FlatPlanes<C>> flat_;
+  std::optional<ShortRows<C>> short_;
   std::optional<LargeWindows<C>> large_;
   bool cuts_ = false;  ///< rows of windows that are cut are made with the others
   bool stream_ = false;
-  Index alone_ = 0;    ///< rows that are to be made one by one
+  Caution caution_;
   Index refused_ = 0;  ///< and those that are not to be made here
 };
 #endif

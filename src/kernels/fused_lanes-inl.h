@@ -39,7 +39,9 @@ class FusedLanes {
   static bool make(const Rows& rows, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
                    const Finish& finish) {
     return with_row_count<C>(columns.plain_count(), [&]<int R>() HWY_ATTR {
-      return with_rows<R, Finish>(rows, columns, run, out, stream, finish);
+      if constexpr (C::is_common && R > 0)
+        if (!stream) return with_rows<R, false, Finish>(rows, columns, run, out, stream, finish);
+      return with_rows<R, true, Finish>(rows, columns, run, out, stream, finish);
     });
   }
 
@@ -54,9 +56,10 @@ class FusedLanes {
     return {both(a.low, b.low), both(a.high, b.high)};
   }
 
-  /// Where outputs go, and how.
-  template <class Finish>
+  /// Where outputs go, and how: those of arrays that leave the cache may pass it by.
+  template <bool is_far, class Finish>
   struct Target {
+    static constexpr bool may_be_far = is_far;
     E* out;
     Index row_step, inner;
     bool streams;
@@ -66,13 +69,13 @@ class FusedLanes {
     HWY_INLINE void operator()(const Two<N>& all, Index output, Index lane) const {
       repeat<N>([&](int n) NDPOOL_HOT {
         E* to = out + n * row_step + output * inner + lane;
-        C::store(finish.of_pixel(all.low.of[n], output), to, streams);
-        C::store(finish.of_pixel(all.high.of[n], output), to + lanes, streams);
+        C::store(finish.of_pixel(all.low.of[n], output), to, is_far && streams);
+        C::store(finish.of_pixel(all.high.of[n], output), to + lanes, is_far && streams);
       });
     }
   };
 
-  template <int R, class Finish>
+  template <int R, bool is_far, class Finish>
   static HWY_NOINLINE bool with_rows(const Rows& rows, const Columns<C>& all_columns, const RowRun& run, E* out,
                                      bool stream, const Finish& finish) {
     const Index inner = rows.inner.extent;
@@ -85,7 +88,7 @@ class FusedLanes {
     const Index kept = axis.dilation == 1 ? axis.kernel - axis.stride : 0;
     Index row = 0;
     const auto target = [&](Index rows_ahead) HWY_ATTR {
-      return Target<Finish>{out, run.out_step, inner, streams, rows_ahead * ahead, finish};
+      return Target<is_far, Finish>{out, run.out_step, inner, streams, rows_ahead * ahead, finish};
     };
     const auto next = [&](Index count) HWY_ATTR {
       columns.template advance<R>(count * run.in_step);
@@ -121,7 +124,7 @@ class FusedLanes {
   template <int R, int N, class Target>
   static HWY_INLINE Two<N> columns_at(Columns<C>& columns, Index pixel, Index lane, const Target& target) {
     const Index element = pixel * target.inner + lane;
-    if (target.ahead != 0) columns.template prefetch<R, N>(element + target.ahead);
+    if (Target::may_be_far && target.ahead != 0) columns.template prefetch<R, N>(element + target.ahead);
     constexpr int watched = N == 1 ? R : N;  // of two windows below one another, those that the pair above has not seen
     return columns.template two_at<R, N, watched>(element);
   }

@@ -28,15 +28,15 @@ class FusedPixels {
   static bool can_make(const Axis& axis) {
     // The last pixels need a whole vector in front of them.
     const bool fits = axis.input == most || axis.input >= most + 4;
-    return lanes == 8 && axis.kernel == 3 && axis.stride == 2 && axis.lo == 1 && fits && axis.input == 2 * axis.output;
+    return HWY_TARGET == HWY_AVX2 && lanes == 8 && axis.kernel == 3 && axis.stride == 2 && axis.lo == 1 && fits &&
+           axis.input == 2 * axis.output;
   }
 
   /// A row of `pixels`; store(vector, place) takes the outputs.
   template <int R, int watched, class Store>
-  static HWY_INLINE void make(Index pixels, Columns<C>& columns, const Store& store) {
-    constexpr int last = static_cast<int>(lanes) - channels;
-    const D d;
-    const Pick pick;
+  static HWY_INLINE void make([[maybe_unused]] Index pixels, [[maybe_unused]] Columns<C>& columns,
+                              [[maybe_unused]] const Store& store) {
+#if HWY_TARGET == HWY_AVX2
     V before = C::identity();  // the odd pixel in front is in its last lanes
     for (Index next = 0; next < pixels; next += most) {
       // The last pixels are made anew from where they still fit.
@@ -48,50 +48,78 @@ class FusedPixels {
         cells[2 * i] = low.of[0];
         cells[2 * i + 1] = high.of[0];
       });
-      const Three even = pick.even(cells), odd = pick.odd(cells);
-      const auto made = [&](V left, V middle, V right)
-                            NDPOOL_HOT { return C::combine(C::combine(left, middle), right); };
-      store(made(slide<last>(d, odd.first, before), even.first, odd.first), to);
-      store(made(slide<last>(d, odd.second, odd.first), even.second, odd.second), to + lanes);
-      store(made(slide<last>(d, odd.third, odd.second), even.third, odd.third), to + 2 * lanes);
+      const Blocks blocks(cells);
+      const Three even = blocks.even(), odd = blocks.odd();
+      const V left = shifted(odd.first, halves<0x21>(before, odd.third));
       before = odd.third;
+      const V first = combine(left, even.first, odd.first);
+      const V second = combine(shifted(odd.second, odd.first), even.second, odd.second);
+      const V third = combine(shifted(odd.third, odd.second), even.third, odd.third);
+      store(halves<0x20>(first, second), to);
+      store(halves<0x30>(third, first), to + lanes);
+      store(halves<0x31>(second, third), to + 2 * lanes);
     }
+#endif
   }
 
  private:
+#if HWY_TARGET == HWY_AVX2
+  static HWY_INLINE V combine(V left, V middle, V right) { return C::combine(C::combine(left, middle), right); }
+
+  /// Halves of both, as the instruction names them.
+  template <int which>
+  static HWY_INLINE V halves(V a, V b) {
+    return V{_mm256_permute2f128_ps(a.raw, b.raw, which)};
+  }
+  /// In each half, the last three lanes of `low` and the first of `high`: one pixel further to the left.
+  static HWY_INLINE V shifted(V high, V low) { return hn::CombineShiftRightBytes<4>(D(), high, low); }
+
   struct Three {
     V first, second, third;
   };
 
-  /// Which lanes of six vectors are those of even pixels (0, 1, 2, 6, 7, 8, 12, ...) and of odd ones (3, 4, 5, 9, ...).
-  class Pick {
+  /// The first eight pixels of 16 are in the lower halves of six vectors, the others in the upper ones, so that all
+  /// that is left to do is moving lanes within halves, which is fast.
+  class Blocks {
    public:
-    HWY_INLINE Three even(const V* v) const {
-      return {join<5>(lanes_of<0, 1, 2, 6, 7, 0, 0, 0>(v[0]), lanes_of<0, 0, 0, 0, 0, 0, 4, 5>(v[1])),
-              join<1>(lanes_of<6, 0, 0, 0, 0, 0, 0, 0>(v[1]),
-                      join<4>(lanes_of<0, 2, 3, 4, 0, 0, 0, 0>(v[2]), lanes_of<0, 0, 0, 0, 0, 1, 2, 6>(v[3]))),
-              join<1>(lanes_of<7, 0, 0, 0, 0, 0, 0, 0>(v[3]),
-                      join<5>(lanes_of<0, 0, 4, 5, 6, 0, 0, 0>(v[4]), lanes_of<0, 0, 0, 0, 0, 2, 3, 4>(v[5])))};
+    HWY_INLINE explicit Blocks(const V* cells) {
+      repeat<3>([&](int i) NDPOOL_HOT {
+        of_[2 * i] = halves<0x20>(cells[i], cells[i + 3]);
+        of_[2 * i + 1] = halves<0x31>(cells[i], cells[i + 3]);
+      });
     }
-    HWY_INLINE Three odd(const V* v) const {
-      return {join<3>(lanes_of<3, 4, 5, 0, 0, 0, 0, 0>(v[0]),
-                      join<7>(lanes_of<0, 0, 0, 1, 2, 3, 7, 0>(v[1]), lanes_of<0, 0, 0, 0, 0, 0, 0, 0>(v[2]))),
-              join<4>(lanes_of<1, 5, 6, 7, 0, 0, 0, 0>(v[2]),
-                      join<7>(lanes_of<0, 0, 0, 0, 3, 4, 5, 0>(v[3]), lanes_of<0, 0, 0, 0, 0, 0, 0, 1>(v[4]))),
-              join<3>(lanes_of<2, 3, 7, 0, 0, 0, 0, 0>(v[4]), lanes_of<0, 0, 0, 0, 1, 5, 6, 7>(v[5]))};
+    /// Lanes 0, 1, 2, 6, 7, 8, 12, ... of each half, 12 of them.
+    HWY_INLINE Three even() const {
+      const V third = hn::CombineShiftRightBytes<8>(D(), of_[5], of_[4]);
+      return {last_from<2>(of_[0], of_[1]), pairs<0x44>(hn::CombineShiftRightBytes<12>(D(), of_[2], of_[1]), of_[3]),
+              hn::CombineShiftRightBytes<12>(D(), third, lane_as_last<2>(of_[3]))};
+    }
+    /// Lanes 3, 4, 5, 9, 10, 11, 15, ... of each half.
+    HWY_INLINE Three odd() const {
+      const V third{_mm256_blend_ps(of_[5].raw, _mm256_permute_ps(of_[4].raw, 1), 0x11)};
+      return {last_from<1>(hn::CombineShiftRightBytes<12>(D(), of_[1], of_[0]), of_[2]),
+              pairs<0x4E>(of_[2], hn::CombineShiftRightBytes<12>(D(), of_[4], of_[3])), third};
     }
 
    private:
-    template <int... from>
-    static HWY_INLINE V lanes_of(V v) {
-      alignas(32) static constexpr std::int32_t indices[] = {from...};
-      return hn::TableLookupLanes(v, hn::SetTableIndices(D(), indices));
+    /// A lane of each half in all of its lanes.
+    template <int lane>
+    static HWY_INLINE V lane_as_last(V v) {
+      return V{_mm256_permute_ps(v.raw, 0x55 * lane)};
     }
-    template <std::size_t first>
-    static HWY_INLINE V join(V low, V high) {
-      return hn::IfThenElse(hn::FirstN(D(), first), low, high);
+    /// The first three lanes of each half of `v`, then a lane of the same half of `other`.
+    template <int lane>
+    static HWY_INLINE V last_from(V v, V other) {
+      return V{_mm256_blend_ps(v.raw, lane_as_last<lane>(other).raw, 0x88)};
     }
+    /// Two lanes of each half of `a`, and two of `b`.
+    template <int which>
+    static HWY_INLINE V pairs(V a, V b) {
+      return V{_mm256_shuffle_ps(a.raw, b.raw, which)};
+    }
+    V of_[6];
   };
+#endif
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -8,6 +8,7 @@
 #endif
 
 #include "kernels/fused_pixels-inl.h"
+#include "kernels/row_steps-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -23,6 +24,8 @@ class FusedRow {
   using D = typename C::D;
   using V = typename C::V;
   static constexpr Index lanes = C::lanes;
+  using Steps = RowSteps<C>;
+  using Ends = typename Steps::Ends;
 
   /// True if `make` can do rows with such a window.
   static bool can_make(const Rows& rows) {
@@ -87,95 +90,124 @@ class FusedRow {
     const auto make_all = [&]<int stride, int kernel, int lo>() HWY_ATTR {
       return all_rows<R, stride, kernel, lo>(axis, columns, run, out, stream, finish);
     };
-    if constexpr (!C::is_rare)
-      if (axis.stride == 4) return make_all.template operator()<4, 4, 0>();
-    if (axis.stride == 2) {
+    if (axis.stride == 2 && axis.kernel == 2) {
       if constexpr (C::is_common)
         if (is_narrow(axis)) return narrow_rows<R>(axis, columns, run, out, finish);
-      if (axis.kernel == 2) return make_all.template operator()<2, 2, 0>();
-      return axis.lo == 0 ? make_all.template operator()<2, 3, 0>() : make_all.template operator()<2, 3, 1>();
+      return make_all.template operator()<2, 2, 0>();
     }
-    if constexpr (C::is_common)
-      if (axis.kernel == 2)
-        return axis.lo == 0 ? make_all.template operator()<1, 2, 0>() : make_all.template operator()<1, 2, 1>();
-    return axis.lo == 0 ? make_all.template operator()<1, 3, 0>() : make_all.template operator()<1, 3, 1>();
+    // Four and eight rows are those of pairs on two and three axes; other windows of as many need no loops of their
+    // own.
+    if constexpr (R == 4 || R == 8) {
+      return with_rows<0>(axis, columns, run, out, stream, finish);
+    } else {
+      if constexpr (!C::is_rare)
+        if (axis.stride == 4) return make_all.template operator()<4, 4, 0>();
+      if (axis.stride == 2)
+        return axis.lo == 0 ? make_all.template operator()<2, 3, 0>() : make_all.template operator()<2, 3, 1>();
+      if constexpr (C::is_common)
+        if (axis.kernel == 2)
+          return axis.lo == 0 ? make_all.template operator()<1, 2, 0>() : make_all.template operator()<1, 2, 1>();
+      return axis.lo == 0 ? make_all.template operator()<1, 3, 0>() : make_all.template operator()<1, 3, 1>();
+    }
   }
 
+  /// Arrays that leave the cache may be written past it; loops of those that do not need not ask.
   template <int R, int stride, int kernel, int lo, int shift = 1, class Finish>
-  static HWY_INLINE bool all_rows(const Axis& window, const Columns<C>& all_columns, const RowRun& given, E* out,
-                                  bool stream, const Finish& given_finish) {
-    const Axis axis = window;  // what the loops need is theirs alone, so that it can live in registers
-    const RowRun run = given;
+  static HWY_INLINE bool all_rows(const Axis& axis, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
+                                  const Finish& finish) {
+    if constexpr (C::is_common && R > 0)
+      if (!stream) return far_or_near<R, stride, kernel, lo, shift, false>(axis, columns, run, out, stream, finish);
+    return far_or_near<R, stride, kernel, lo, shift, true>(axis, columns, run, out, stream, finish);
+  }
+  template <int R, int stride, int kernel, int lo, int shift, bool is_far, class Finish>
+  static HWY_NOINLINE bool far_or_near(const Axis& axis, const Columns<C>& all_columns, const RowRun& given, E* out,
+                                       bool stream, const Finish& given_finish) {
+    const RowRun run = given;  // what the loops need is theirs alone, so that it can live in registers
     const Finish finish = given_finish;
+    const Ends ends(axis, stride, stride == 1 || (kernel == 3 && lo == 0));
     Columns<C> columns = all_columns.template first_rows<R>();
     // A line that is written both ways is written twice, so rows with a rest are stored plainly.
-    const bool streams = stream && axis.output % lanes == 0 && run.out_step % lanes == 0 &&
+    const bool streams = is_far && stream && axis.output % lanes == 0 && run.out_step % lanes == 0 &&
                          run.plane_out % lanes == 0 && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(E)) == 0;
     const Index ahead = run.ahead(sizeof(E));
+    constexpr bool by_middle = R == 3 && stride <= 2;
+    const E* middle = by_middle ? all_columns.rows[1] : nullptr;
+    const Index pitch = by_middle ? all_columns.rows[2] - middle : 0;
     for (Index plane = 0;;) {
-      const auto store = [&](Index row) NDPOOL_HOT {
-        return Store<Finish>{out + row * run.out_step, run.out_step, streams, finish};
-      };
-      if constexpr (R == 3 && stride <= 2) {
-        three_rows<stride, kernel, lo, shift>(axis, columns, all_columns.rows[1] + plane * run.plane_in,
-                                              all_columns.rows[2] - all_columns.rows[1], run, ahead, store);
+      Store<is_far, Finish> store{out, run.out_step, streams, finish};
+      if constexpr (by_middle) {
+        three_rows<stride, kernel, lo, shift>(ends, columns, middle, pitch, run, ahead, store);
+        middle += run.plane_in;
       } else {
-        for (Index row = 0; row < run.count; ++row, columns.template advance<R>(run.in_step))
-          make_row<R, stride, kernel, lo, shift, R>(axis, columns, store(row), ahead);
+        for (Index row = 0; row < run.count; ++row, columns.template advance<R>(run.in_step), store.out += run.out_step)
+          make_row<R, stride, kernel, lo, shift, R>(ends, columns, store, ahead);
       }
       if (++plane == run.planes) return !columns.saw_unfit();
       out += run.plane_out;
+      if constexpr (!by_middle) columns.template advance<R>(run.plane_in - run.count * run.in_step);
     }
   }
 
   template <int R, int stride, int kernel, int lo, int shift, int watched, class Store>
-  static HWY_INLINE void make_row(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
+  static HWY_INLINE void make_row(const Ends& ends, Columns<C>& columns, const Store& store, Index ahead) {
     if constexpr (stride == 4)
-      every_fourth<R>(axis, columns, store, ahead);
+      Steps::template every_fourth<R>(ends.outputs, columns, store, ahead);
     else if constexpr (stride == 2 && shift > 1)
-      FusedPixels<C>::template make<R, watched>(axis.input / shift, columns, store);
+      FusedPixels<C>::template make<R, watched>(ends.length / shift, columns, store);
     else if constexpr (stride == 2)
-      every_second<R, kernel, lo, watched>(axis, columns, store, ahead);
+      Steps::template every_second<R, kernel, lo, watched>(ends, columns, store, ahead);
     else
-      every<R, 1, kernel, lo, shift>(axis, columns, store);
+      Steps::template every<R, 1, kernel, lo, shift>(ends, columns, store);
   }
 
   /// Rows of a plane by windows of three rows, `pitch` apart, of which the first one's middle row is given. Rows that
   /// windows share are watched once.
-  template <int stride, int kernel, int lo, int shift, class StoreOf>
-  static HWY_INLINE void three_rows(const Axis& axis, Columns<C>& columns, const E* middle, Index pitch,
-                                    const RowRun& run, Index ahead, const StoreOf& store) {
+  template <int stride, int kernel, int lo, int shift, class Store>
+  static HWY_INLINE void three_rows(const Ends& ends, Columns<C>& columns, const E* middle, Index pitch,
+                                    const RowRun& run, Index ahead, Store store) {
     // In place of a row on padding: one that changes no sum, or one that is there already.
-    const auto outside = [&]() NDPOOL_HOT { return C::kind == Combine::sum ? no_row<E>() : middle; };
-    const auto set_rows = [&](Index row, int below) NDPOOL_HOT {
-      const bool is_last = row + below == run.count;
-      columns.rows[0] = row == 0 && run.cut_above ? outside() : middle - pitch;
+    const auto outside = [](const E* row) NDPOOL_HOT { return C::kind == Combine::sum ? no_row<E>() : row; };
+    const E* above = run.cut_above ? outside(middle) : middle - pitch;
+    Index left = run.count;
+    const auto set_rows = [&](int last) NDPOOL_HOT {
+      columns.rows[0] = above;
       columns.rows[1] = middle;
-      columns.rows[2] = is_last && below == 1 && run.cut_below ? outside() : middle + pitch;
-      if (below == 2) columns.rows[3] = is_last && run.cut_below ? outside() : middle + 2 * pitch;
+      if (last == 3) columns.rows[2] = middle + pitch;
+      const E* end = middle + (last - 1) * pitch;
+      columns.rows[last] = left == last - 1 && run.cut_below ? outside(end - pitch) : end;
     };
-    Index row = 0;
     if constexpr (stride == 1) {
-      if (run.in_step == pitch && run.count >= 2) {
-        set_rows(0, 2);
-        columns.template watch_first<2>(axis.input);
-        for (; row + 2 <= run.count; row += 2, middle += 2 * pitch) {
-          set_rows(row, 2);
-          every<3, 2, kernel, lo, shift>(axis, columns, store(row));
+      if (run.in_step == pitch && left >= 2) {
+        set_rows(3);
+        columns.template watch_first<2>(ends.length);
+        for (;;) {
+          Steps::template every<3, 2, kernel, lo, shift>(ends, columns, store);
+          left -= 2;
+          above = middle + pitch;
+          middle += 2 * pitch;
+          store.out += 2 * run.out_step;
+          if (left < 2) break;
+          set_rows(3);
         }
       }
     } else if (run.in_step == 2 * pitch) {
-      set_rows(0, 1);
-      columns.template watch_first<1>(axis.input);
-      for (; row < run.count; ++row, middle += run.in_step) {
-        set_rows(row, 1);
-        make_row<3, stride, kernel, lo, shift, 2>(axis, columns, store(row), ahead);
+      set_rows(2);
+      columns.template watch_first<1>(ends.length);
+      for (;;) {
+        make_row<3, stride, kernel, lo, shift, 2>(ends, columns, store, ahead);
+        if (--left == 0) return;
+        above = middle + pitch;
+        middle += run.in_step;
+        store.out += run.out_step;
+        set_rows(2);
       }
-      return;
     }
-    for (; row < run.count; ++row, middle += run.in_step) {
-      set_rows(row, 1);
-      make_row<3, stride, kernel, lo, shift, 3>(axis, columns, store(row), ahead);
+    for (; left > 0; --left) {
+      set_rows(2);
+      make_row<3, stride, kernel, lo, shift, 3>(ends, columns, store, ahead);
+      middle += run.in_step;
+      above = middle - pitch;
+      store.out += run.out_step;
     }
   }
 
@@ -183,212 +215,40 @@ class FusedRow {
   template <int R, class Finish>
   static HWY_INLINE bool narrow_rows(const Axis& axis, const Columns<C>& all_columns, const RowRun& given, E* out,
                                      const Finish& given_finish) {
-    const D d;
     const hn::Half<D> half;
     const RowRun run = given;
     const Finish finish = given_finish;
     Columns<C> columns = all_columns.template first_rows<R>();
     const Index second = axis.output - lanes / 2;
-    for (Index row = 0;;) {
-      const V low = columns.template at<R>(0), high = columns.template at<R>(2 * second);
-      // All taps are on the input, so all outputs of a row have the same divisor.
-      const V both = finish(combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), 0);
-      hn::StoreU(hn::LowerHalf(half, both), half, out);
-      hn::StoreU(hn::UpperHalf(half, both), half, out + second);
-      if (++row == run.count) return !columns.saw_unfit();
-      columns.template advance<R>(run.in_step);
-      out += run.out_step;
+    for (Index plane = 0;; out += run.plane_out) {
+      E* to = out;
+      for (Index row = 0; row < run.count; ++row, columns.template advance<R>(run.in_step), to += run.out_step) {
+        const V low = columns.template at<R>(0), high = columns.template at<R>(2 * second);
+        // All taps are on the input, so all outputs of a row have the same divisor.
+        const V both = finish(Steps::pair_up(low, high), 0);
+        hn::StoreU(hn::LowerHalf(half, both), half, to);
+        hn::StoreU(hn::UpperHalf(half, both), half, to + second);
+      }
+      if (++plane == run.planes) return !columns.saw_unfit();
+      columns.template advance<R>(run.plane_in - run.count * run.in_step);
     }
   }
 
-  template <class Finish>
+  template <bool is_far, class Finish>
   struct Store {
     E* out;
     Index step;
-    bool stream;
+    bool streams;
     const Finish& finish;
-    HWY_INLINE void operator()(V v, Index output) const { C::store(finish(v, output), out + output, stream); }
+    HWY_INLINE void operator()(V v, Index output) const {
+      C::store(finish(v, output), out + output, is_far && streams);
+    }
     template <int N>
     HWY_INLINE void operator()(const Stack<C, N>& v, Index output) const {
-      repeat<N>([&](int n) NDPOOL_HOT { C::store(finish(v.of[n], output), out + n * step + output, stream); });
+      repeat<N>([&](int n)
+                    NDPOOL_HOT { C::store(finish(v.of[n], output), out + n * step + output, is_far && streams); });
     }
   };
-
-  static HWY_INLINE V combine(V a, V b) { return C::combine(a, b); }
-
-  /// Columns from `element` on, which may be one outside the row on either side.
-  template <int R, int N>
-  static HWY_INLINE Stack<C, N> near_edge(Columns<C>& columns, Index element, Index length) {
-    const V identity = C::identity();
-    const bool left = element<0, right = element + lanes> length;
-    const Stack<C, N> v = columns.template stack_at<R, N>(left ? 0 : right ? length - lanes : element);
-    if (left)
-      return make_stack<C, N>([&](int n)
-                                  NDPOOL_HOT { return slide<static_cast<int>(lanes) - 1>(D(), v.of[n], identity); });
-    if (right) return make_stack<C, N>([&](int n) NDPOOL_HOT { return slide<1>(D(), identity, v.of[n]); });
-    return v;
-  }
-  template <int R>
-  static HWY_INLINE V near_edge(Columns<C>& columns, Index element, Index length) {
-    return near_edge<R, 1>(columns, element, length).of[0];
-  }
-
-  /// A vector of columns, and how it joins the one before: each of these is of use to two vectors of outputs.
-  template <int N>
-  struct Joined {
-    Stack<C, N> columns, join;
-    HWY_INLINE Joined(const Stack<C, N>& before, const Stack<C, N>& here) : columns(here) {
-      repeat<N>([&](int n) NDPOOL_HOT { join.of[n] = between(D(), here.of[n], before.of[n]); });
-    }
-  };
-  /// The outputs at a vector of columns, from their neighbours on both sides.
-  template <int kernel, int lo, int shift, int N>
-  static HWY_INLINE Stack<C, N> neighbours(const Stack<C, N>& before, const Joined<N>& here, const Joined<N>& next) {
-    constexpr int last = static_cast<int>(lanes) - shift;
-    const D d;
-    return make_stack<C, N>([&](int n) NDPOOL_HOT {
-      const V middle = here.columns.of[n], beyond = next.columns.of[n], join = next.join.of[n];
-      V v = middle;
-      if constexpr (lo == 1)
-        v = combine(slide<last>(d, middle, here.join.of[n], before.of[n]), middle);
-      else
-        v = combine(middle, slide<shift>(d, beyond, join, middle));
-      if constexpr (kernel == 3) v = combine(v, slide<(2 - lo) * shift>(d, beyond, join, middle));
-      return v;
-    });
-  }
-
-  /// Stride 1: an output is made of its column and its neighbours', `shift` lanes away.
-  template <int R, int N, int kernel, int lo, int shift, class Store>
-  static HWY_INLINE void every(const Axis& axis, Columns<C>& columns, const Store& store) {
-    const Index length = axis.input, outputs = axis.output;
-    constexpr int watched = N == 1 ? R : N;  // of two windows below one another, those that the pair above has not seen
-    const auto at = [&](Index element) NDPOOL_HOT { return columns.template stack_at<R, N, watched>(element); };
-    const Stack<C, N> outside = make_stack<C, N>([](int) NDPOOL_HOT { return C::identity(); });
-    Stack<C, N> before = outside;
-    Index output = 0;
-    const Index whole = std::min(length / lanes - 1, outputs / lanes) * lanes;  // outputs with a vector behind theirs
-    if (whole > 0) {
-      Joined<N> here(before, at(0));
-      for (; output < whole; output += lanes) {
-        const Joined<N> next(here.columns, at(output + lanes));
-        store(neighbours<kernel, lo, shift>(before, here, next), output);
-        before = here.columns;
-        here = next;
-      }
-      if (output + lanes == length && output + lanes <= outputs) {
-        store(neighbours<kernel, lo, shift>(before, here, Joined<N>(here.columns, outside)), output);
-        output += lanes;
-      }
-    }
-    if (kernel == 3 && lo == 1 && outputs == length && length > lanes)
-      return end_of_row<shift, N>(output, length, at, outside, store);
-    // Other last vectors are made anew from wherever they begin.
-    while (output < outputs) {
-      if (output + lanes > outputs) output = outputs - lanes;
-      Stack<C, N> v = near_edge<R, N>(columns, output - lo, length);
-      for (int t = 1; t < kernel; ++t) v = combine(v, near_edge<R, N>(columns, output - lo + t, length));
-      store(v, output);
-      output += lanes;
-    }
-  }
-  /// Up to two vectors of outputs of three taps, from one on: the last begins where it still fits, and the one before
-  /// it so that its neighbours are in the row.
-  template <int shift, int N, class At, class Store>
-  static HWY_INLINE void end_of_row(Index output, Index length, const At& at, const Stack<C, N>& outside,
-                                    const Store& store) {
-    const auto edge = [&](const Stack<C, N>& v, bool left) NDPOOL_HOT {
-      return make_stack<C, N>([&](int n) NDPOOL_HOT {
-        return left ? slide<static_cast<int>(lanes) - shift>(D(), v.of[n], outside.of[n])
-                    : slide<shift>(D(), outside.of[n], v.of[n]);
-      });
-    };
-    if (output + lanes < length) {
-      const Index from = std::min(output, length - lanes - shift);
-      const Stack<C, N> middle = at(from);
-      store(combine(combine(from == 0 ? edge(middle, true) : at(from - shift), middle), at(from + shift)), from);
-      output += lanes;
-    }
-    if (output >= length) return;
-    const Stack<C, N> last = at(length - lanes);
-    store(combine(combine(at(length - lanes - shift), last), edge(last, false)), length - lanes);
-  }
-  template <int N>
-  static HWY_INLINE Stack<C, N> combine(const Stack<C, N>& a, const Stack<C, N>& b) {
-    return make_stack<C, N>([&](int n) NDPOOL_HOT { return C::combine(a.of[n], b.of[n]); });
-  }
-
-  /// Four taps at stride 4, all on the input: pairs of columns, and pairs of those.
-  template <int R, class Store>
-  static HWY_INLINE void every_fourth(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
-    const auto pairs = [&](Index from) NDPOOL_HOT {
-      if (ahead != 0) columns.template prefetch<R>(from + ahead);
-      const auto [low, high] = columns.template two_at<R>(from);
-      return pair_up(low.of[0], high.of[0]);
-    };
-    for (Index output = 0; output < axis.output; output += lanes) {
-      output = std::min(output, axis.output - lanes);  // the last vector may make some outputs again
-      store(pair_up(pairs(4 * output), pairs(4 * output + 2 * lanes)), output);
-    }
-  }
-  static HWY_INLINE V pair_up(V low, V high) {
-    return C::combine(hn::ConcatEven(D(), high, low), hn::ConcatOdd(D(), high, low));
-  }
-
-  /// Stride 2: an output is made of an even and an odd column, and of a neighbour on one side.
-  template <int R, int kernel, int lo, int watched, class Store>
-  static HWY_INLINE void every_second(const Axis& axis, Columns<C>& columns, const Store& store, Index ahead) {
-    const D d;
-    const Index length = axis.input, outputs = axis.output;
-    constexpr int last = static_cast<int>(lanes) - 1;
-    Index output = 0;
-    V odd_before = C::identity();
-    const auto at = [&](Index element) NDPOOL_HOT { return columns.template stack_at<R, 1, watched>(element).of[0]; };
-    // Outputs whose columns are whole vectors, with another one behind if that is wanted, too.
-    constexpr Index wanted = kernel == 3 && lo == 0 ? lanes : 0;
-    const Index whole = std::min((length - wanted) / (2 * lanes), outputs / lanes) * lanes;
-    if constexpr (wanted > 0) {
-      V low = at(0);
-      for (; output < whole; output += lanes) {
-        if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);
-        const V high = at(2 * output + lanes), next = at(2 * output + 2 * lanes);
-        const V even = hn::ConcatEven(d, high, low), odd = hn::ConcatOdd(d, high, low);
-        // Only the first even column of the next vectors is wanted, and it is their first lane.
-        store(combine(combine(even, odd), slide<1>(d, next, even)), output);
-        low = next;
-      }
-    } else {
-      for (; output < whole; output += lanes) {
-        if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);
-        const auto [even, odd] = columns.template parted_at<R, watched>(2 * output);
-        if constexpr (kernel == 2) {
-          store(combine(even, odd), output);
-        } else {
-          store(combine(combine(slide<last>(d, odd, odd_before), even), odd), output);
-          odd_before = odd;
-        }
-      }
-    }
-    // The last vectors are made anew from wherever they begin.
-    while (output < outputs) {
-      if (output + lanes > outputs) output = outputs - lanes;
-      const Index from = 2 * output;
-      const V low = columns.template at<R>(from), high = near_edge<R>(columns, from + lanes, length);
-      const V even = hn::ConcatEven(d, high, low), odd = hn::ConcatOdd(d, high, low);
-      if constexpr (kernel == 2) {
-        store(combine(even, odd), output);
-      } else if constexpr (lo == 0) {
-        const V behind = near_edge<R>(columns, from + 1 + lanes, length);
-        store(combine(combine(even, odd), hn::ConcatOdd(d, behind, columns.template at<R>(from + 1))), output);
-      } else {
-        V left = slide<last>(d, odd, C::identity());
-        if (from > 0)
-          left = hn::ConcatEven(d, columns.template at<R>(from - 1 + lanes), columns.template at<R>(from - 1));
-        store(combine(combine(left, even), odd), output);
-      }
-      output += lanes;
-    }
-  }
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -31,8 +31,6 @@ class FusedWide {
     return axis.stride == 1 && axis.dilation == 1 && axis.output >= lanes && axis.input >= lanes;
   }
 
-  static constexpr Index most_rows = 256;  ///< of a plane that are made together
-
   /// Output rows from one on, the same ones of some planes. `in` is the first plane, `out` the first output;
   /// `finish(vector, output, row)` is what is stored. False if there was a NaN: then what was written is not to be
   /// used.

@@ -24,8 +24,8 @@ struct NoFusedWinners {
 #if HWY_TARGET != HWY_SCALAR
 
 /// Writes values and indices of rows, or the tangents of their winners, where windows are small or lanes fill vectors.
-/// The number of a winner, or its tangent, is carried along with it. NaNs are noticed by a sum of all that was read,
-/// and at edges the value of padding is; such rows are for the careful path.
+/// The number of a winner, or its tangent, is carried along with it. NaNs are noticed, and at edges the value of
+/// padding is; such rows are for the careful path.
 template <class T, WinnerUse use>
 class FusedWinners {
  public:
@@ -61,22 +61,25 @@ class FusedWinners {
   /// Makes rows from the cursor's on, up to `most`. Answers how many; 0 if this one is for another path.
   Index operator()(const RowCursor& cursor, Index most) {
     if (!in_lanes_ && !along_) return 0;
-    if (alone_ > 0) {
-      --alone_;
-      return make(cursor, 1) ? 1 : 0;
+    const Index count = run_length(rows_, cursor, std::min(most, caution_.most(most_rows)));
+    flag_.take();
+    if (make(cursor, count) && !flag_.take()) {
+      caution_.made(count);
+      return count;
     }
-    const Index count = run_length(rows_, cursor, std::min(most, most_rows));
-    if (make(cursor, count)) return count;
-    if (count == 1) return 0;
-    alone_ = count - 1;  // where there was a NaN, rows are made one by one
-    return make(cursor, 1) ? 1 : 0;
+    if (count == 1) {
+      caution_.made(1);
+      return 0;
+    }
+    caution_.failed(count);
+    return (*this)(cursor, most);
   }
 
  private:
   /// Windows of lanes are compared tap by tap, which is slower than row by row and column by column where there are
   /// more. Tangents cannot be had that way.
   static constexpr Index few_taps = carries_numbers ? 8 : 32, most_taps = Vectors::most_taps;
-  static constexpr Index most_rows = 16;  ///< that are made together, and made again where there is a NaN
+  static constexpr Index most_rows = 1024;  ///< that are made together, and made again where there is a NaN
   /// Other scalars have fewer constants in their loops, for the compiler's sake.
   static constexpr bool is_common = std::is_same_v<T, float> && lanes == 8;
 
@@ -175,7 +178,7 @@ class FusedWinners {
           V sum = hn::Zero(d);
           const auto value = [&](int r, Index t) HWY_ATTR {
             const V v = hn::LoadU(d, window.row[r] + row * run.in_step + from + t * step);
-            if constexpr (std::is_floating_point_v<T>) sum = hn::Add(sum, v);
+            if constexpr (Vectors::watches) sum = hn::Add(sum, v);
             return Vectors::template flip<flips>(v, run);
           };
           const auto with = [&](int r, Index t) HWY_ATTR {
@@ -188,11 +191,11 @@ class FusedWinners {
           for (Index t = 1; t < taps.count; ++t) best.take(value(0, t), with(0, t));
           for (int r = 1; r < window.count; ++r)
             for (Index t = 0; t < taps.count; ++t) best.take(value(r, t), with(r, t));
-          if constexpr (std::is_floating_point_v<T>) seen = hn::Add(seen, sum);
+          if constexpr (Vectors::watches) seen = hn::Add(seen, sum);
           Vectors::template store<flips, false>(best, run, output * inner + lane, first_cell, 0);
         }
       }
-    if constexpr (std::is_floating_point_v<T>) return hn::AllFalse(d, hn::IsNaN(seen));
+    if constexpr (Vectors::watches) return hn::AllFalse(d, hn::IsNaN(seen));
     return true;
   }
 
@@ -204,7 +207,8 @@ class FusedWinners {
   Index second_size_ = 1;  ///< of an index or a tangent
   Numbering numbering_ = Numbering::taps;
   bool in_lanes_ = false, along_ = false, narrow_ = false;  ///< how rows are made; not if none of the first two
-  Index alone_ = 0;                                         ///< rows that are to be made one by one
+  Caution caution_;
+  const typename Vectors::Flag flag_{};
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -49,7 +49,7 @@ class WholePlanes {
           static_cast<T>(Divisors(job.rows, job.choice.average, RowCursor(job.rows, job.first_row)).of_output(0));
   }
 
-  /// As many planes as a vector has lanes, from one on. False if there was a NaN: then nothing was written.
+  /// As many planes as a vector has lanes, from one on. False if a NaN was seen; one that raises a flag is not.
   bool operator()(Index plane) const {
     if constexpr (lanes >= 7)
       if (width_ == 7 && height_ == 7) return make<7, 7>(plane);  // what most networks end with

@@ -36,7 +36,7 @@ class WinnerRows {
     V at_edges = hn::Zero(d);
     const AtEdges edges{axis.input, Vectors::template flip<flips>(Vectors::identity(), run)};
     for (Index r = 0; r < run.count; ++r, row.next()) {
-      if (kernel == 3 && stride == 2 && lo == 0) row.see_first_cells();
+      if (Vectors::watches && kernel == 3 && stride == 2 && lo == 0) row.see_first_cells();
       for (Index output = 0; output < outputs;) {
         output = std::min(output, outputs - lanes);  // the last vector may make some outputs again
         if (output * stride < lo || output > last_plain) {
@@ -179,7 +179,7 @@ class WinnerRows {
       run_.next();
     }
     HWY_INLINE bool saw_nan() const {
-      if constexpr (std::is_floating_point_v<T>) return !hn::AllFalse(D(), hn::IsNaN(seen_));
+      if constexpr (Vectors::watches) return !hn::AllFalse(D(), hn::IsNaN(seen_));
       return false;
     }
 
@@ -205,10 +205,10 @@ class WinnerRows {
       for_each_row<1>([&](int r) HWY_ATTR {
         V in_row = sum;
         const Best later = best_in_row(columns, r, in_row);
-        if constexpr (std::is_floating_point_v<T>) sum = hn::Add(sum, in_row);
+        if constexpr (Vectors::watches) sum = hn::Add(sum, in_row);
         best.take(later.value, later.carried);
       });
-      if constexpr (std::is_floating_point_v<T>) seen_ = hn::Add(seen_, sum);
+      if constexpr (Vectors::watches) seen_ = hn::Add(seen_, sum);
       return best;
     }
     template <class ColumnsOf>
@@ -219,7 +219,7 @@ class WinnerRows {
       Best best{flip(values.first), carried.first};
       best.take(flip(values.second), carried.second);
       if constexpr (ColumnsOf::columns == 3) best.take(flip(values.third), carried.third);
-      if constexpr (std::is_floating_point_v<T>) {
+      if constexpr (Vectors::watches) {
         sum = ColumnsOf::shares_first ? values.second : hn::Add(values.first, values.second);
         if constexpr (ColumnsOf::columns == 3) sum = hn::Add(sum, values.third);
       }

@@ -66,6 +66,11 @@ struct WinnerVectors {
   using DCarried = hn::ScalableTag<Carried>;
   using VCarried = hn::Vec<DCarried>;
 
+  /// Comparisons, which each element takes part in, raise a flag where one is NaN; elsewhere NaNs are watched for.
+  static constexpr bool flags_nans = std::is_floating_point_v<T> && NDPOOL_HAS_NAN_FLAG && HWY_TARGET == HWY_AVX2;
+  static constexpr bool watches = std::is_floating_point_v<T> && !flags_nans;
+  using Flag = FlagIf<flags_nans>;
+
   static constexpr Index most_taps = 64;
   /// The input rows of a window, in row-major order of their taps: where they are, and what they carry: rows of
   /// tangents, or what they add to the number of a winner. Numbers are those of taps, or of cells relative to tap 0.
@@ -100,11 +105,20 @@ struct WinnerVectors {
     VCarried carried;
     /// A later one has to be better.
     HWY_INLINE void take(V candidate, VCarried with) {
-      const auto wins = hn::Gt(candidate, value);
+      const auto wins = greater(candidate, value);
       value = hn::Max(candidate, value);
       carried = hn::IfThenElse(hn::RebindMask(DCarried(), wins), with, carried);
     }
   };
+
+  /// As hn::Gt, but a NaN raises the flag.
+  static HWY_INLINE hn::Mask<D> greater(V a, V b) {
+#if HWY_TARGET == HWY_AVX2
+    if constexpr (std::is_same_v<T, float>) return hn::Mask<D>{_mm256_cmp_ps(a.raw, b.raw, _CMP_GT_OS)};
+    if constexpr (std::is_same_v<T, double>) return hn::Mask<D>{_mm256_cmp_pd(a.raw, b.raw, _CMP_GT_OS)};
+#endif
+    return hn::Gt(a, b);
+  }
 
   /// `flips` is false if no bit is to be flipped.
   template <bool flips>
