@@ -157,12 +157,15 @@ bool run_values(ScalarKind kind, const Rows& rows, const KernelChoice& choice, c
     });
   const Index parts = (all + outputs - 1) / outputs;
   const auto size = static_cast<Index>(traits_of(kind).size);
-  return run_tiles({rows.row_count * parts, 1}, bytes, watch, [&](Index number, Index, void* scratch) {
+  const auto run_part = [&](Index number, void* scratch) {
     const Index row = number / parts, first = number % parts * outputs;
     Range cells;
     const Rows part = rows.part({first, std::min(first + outputs, all)}, cells);
     kernel({part, choice, static_cast<const char*>(in) + cells.begin * rows.horizontal.stride.in * size,
             static_cast<char*>(out) + first * rows.horizontal.stride.out * size, row, row + 1, scratch, nullptr});
+  };
+  return run_tiles({rows.row_count * parts, 1}, bytes, watch, [&](Index begin, Index end, void* scratch) {
+    for (Index number = begin; number < end; ++number) run_part(number, scratch);
   });
 }
 /// The same for rows that are not those of the plan.

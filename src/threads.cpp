@@ -184,6 +184,8 @@ std::shared_ptr<Executor> executor() {
   return own.pool;
 }
 
+bool works_alone() { return lent.load() == nullptr && get_threads() == 1; }
+
 void set_executor(Executor* other) { lent.store(other); }
 
 void set_threads(int count) {

@@ -100,7 +100,12 @@ bool run_tiles(const Tiling& tiling, std::size_t scratch, const Watch& watch, Ru
     const double done = static_cast<double>(work.rows_done) / static_cast<double>(work.rows);
     if (!work.watch.keep_going(work.watch.context, done)) work.stopped = true;
   };
-  const Index tiles = (tiling.rows + tiling.tile - 1) / tiling.tile;
+  Index tiles = (shared.rows + shared.tile - 1) / shared.tile;
+  // Where nobody shares the work or watches it, there is no need to cut it.
+  if (tiles > 1 && watch.keep_going == nullptr && works_alone()) {
+    shared.tile = shared.rows;
+    tiles = 1;
+  }
   if (tiles <= 1)
     for (Index i = 0; i < tiles; ++i) run_tile(&shared, i);
   else

@@ -148,6 +148,18 @@ struct Cells {
       hn::StoreU(narrow, d, at);
   }
 
+  /// Two vectors side by side, where narrowed ones of both fill one.
+  static constexpr bool stores_two = adds_pairs && sizeof(E) == 1;
+  static HWY_INLINE void store_two([[maybe_unused]] V low, [[maybe_unused]] V high, [[maybe_unused]] E* to) {
+#if HWY_TARGET == HWY_AVX2
+    if constexpr (stores_two) {
+      const auto packed =
+          std::is_signed_v<E> ? _mm256_packs_epi16(low.raw, high.raw) : _mm256_packus_epi16(low.raw, high.raw);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(packed, 0xD8));
+    }
+#endif
+  }
+
   /// Of two zeros the first stays, as in the passes: the instructions give the second operand where both are equal.
   static HWY_INLINE V combine(V a, V b) {
     if constexpr (kind == Combine::sum)

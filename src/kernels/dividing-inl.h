@@ -148,6 +148,19 @@ class DividingAll {
  private:
   V by_;
 };
+/// Sums of four integers.
+template <class C>
+class Quartering {
+ public:
+  using D = typename C::D;
+  using V = typename C::V;
+  HWY_INLINE V operator()(V v, Index) const {
+    const D d;
+    const V one = hn::Set(d, typename C::T{1});  // of what is exactly a half, the even neighbour is taken
+    return hn::ShiftRight<2>(hn::Add(hn::Add(v, one), hn::And(hn::ShiftRight<2>(v), one)));
+  }
+  HWY_INLINE V of_pixel(V v, Index output) const { return (*this)(v, output); }
+};
 
 #endif  // HWY_TARGET != HWY_SCALAR
 

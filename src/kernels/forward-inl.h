@@ -131,16 +131,10 @@ void forward(const Job& job) {
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (std::is_same_v<T, float>)
     if (WholePlanes<T, kind>::can_make(job.rows)) {
-      using Whole = WholePlanes<T, kind>;
-      const Whole whole(job);
-      const typename Whole::C::Flag flag{};
-      for (Index row = job.first_row; row < job.last_row; row += Whole::lanes) {
-        const Index end = std::min(row + Whole::lanes, job.last_row);
-        flag.take();
-        if (end - row < Whole::lanes || !whole(row) || flag.take())
-          forward_planes<T, kind>({job.rows, job.choice, job.in, job.out, row, end, job.scratch, nullptr});
-      }
-      return;
+      const typename WholePlanes<T, kind>::C::Flag flag{};
+      const Index made = WholePlanes<T, kind>(job).make();
+      const Index next = flag.take() ? job.first_row : made;  // a flag does not tell which plane had a NaN
+      return forward_planes<T, kind>({job.rows, job.choice, job.in, job.out, next, job.last_row, job.scratch, nullptr});
     }
 #endif
   forward_planes<T, kind>(job);

@@ -173,6 +173,8 @@ class Fused {
   bool finished(const RowCursor& cursor, T* by_row, const Make& make) const {
     if constexpr (C::is_common && C::kind == Combine::sum)
       if (one_ != 0) return make(DividingAll<C>(one_));
+    if constexpr (C::stores_two)
+      if (one_ == 4) return make(Quartering<C>());
     return make(dividing(cursor, 1, by_row));
   }
 

@@ -115,7 +115,7 @@ class FusedRow {
   template <int R, int stride, int kernel, int lo, int shift = 1, class Finish>
   static HWY_INLINE bool all_rows(const Axis& axis, const Columns<C>& columns, const RowRun& run, E* out, bool stream,
                                   const Finish& finish) {
-    if constexpr (C::is_common && R > 0)
+    if constexpr (R > 0 && (C::is_common || (C::stores_two && kernel == 2)))
       if (!stream) return far_or_near<R, stride, kernel, lo, shift, false>(axis, columns, run, out, stream, finish);
     return far_or_near<R, stride, kernel, lo, shift, true>(axis, columns, run, out, stream, finish);
   }
@@ -129,7 +129,7 @@ class FusedRow {
     // A line that is written both ways is written twice, so rows with a rest are stored plainly.
     const bool streams = is_far && stream && axis.output % lanes == 0 && run.out_step % lanes == 0 &&
                          run.plane_out % lanes == 0 && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(E)) == 0;
-    const Index ahead = run.ahead(sizeof(E));
+    const Index ahead = R > 3 && !is_far ? 0 : run.ahead(sizeof(E));
     constexpr bool by_middle = R == 3 && stride <= 2;
     const E* middle = by_middle ? all_columns.rows[1] : nullptr;
     const Index pitch = by_middle ? all_columns.rows[2] - middle : 0;
@@ -242,6 +242,14 @@ class FusedRow {
     const Finish& finish;
     HWY_INLINE void operator()(V v, Index output) const {
       C::store(finish(v, output), out + output, is_far && streams);
+    }
+    HWY_INLINE void two(V low, V high, Index output) const {
+      if (is_far && streams) {
+        (*this)(low, output);
+        (*this)(high, output + lanes);
+      } else {
+        C::store_two(finish(low, output), finish(high, output + lanes), out + output);
+      }
     }
     template <int N>
     HWY_INLINE void operator()(const Stack<C, N>& v, Index output) const {

@@ -122,6 +122,13 @@ class RowSteps {
         low = next;
       }
     } else {
+      if constexpr (kernel == 2 && C::stores_two && R > 0) {
+        for (; output + 2 * lanes <= ends.whole; output += 2 * lanes) {
+          if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);
+          store.two(columns.template pairs_at<R>(2 * output), columns.template pairs_at<R>(2 * (output + lanes)),
+                    output);
+        }
+      }
       V odd_before = C::identity();
       for (; output < ends.whole; output += lanes) {
         if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);

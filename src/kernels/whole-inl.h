@@ -28,9 +28,10 @@ class WholePlanes {
   using V = typename C::V;
   static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
 
-  /// One window per plane, of rows that are shorter than a vector; planes follow one another.
+  /// One window per plane, of rows that are no longer than a vector; planes follow one another.
   static bool can_make(const Rows& rows) {
-    if (sizeof(T) != 4 || rows.vertical_count != 1 || rows.inner.extent != 1 || rows.loop_count != 1) return false;
+    if (HWY_TARGET != HWY_AVX2 || C::watches || rows.vertical_count != 1 || rows.inner.extent != 1) return false;
+    if (rows.loop_count != 1) return false;
     const PooledAxis &across = rows.vertical[0], &along = rows.horizontal;
     const Index cells = across.window.input * along.window.input;
     return is_whole(across.window) && is_whole(along.window) && along.window.input <= lanes &&
@@ -49,69 +50,57 @@ class WholePlanes {
           static_cast<T>(Divisors(job.rows, job.choice.average, RowCursor(job.rows, job.first_row)).of_output(0));
   }
 
-  /// As many planes as a vector has lanes, from one on. False if a NaN was seen; one that raises a flag is not.
-  bool operator()(Index plane) const {
-    if constexpr (lanes >= 7)
-      if (width_ == 7 && height_ == 7) return make<7, 7>(plane);  // what most networks end with
-    return make<0, 0>(plane);
+  /// Makes all planes but the last few, and answers which is the first that it did not make.
+  Index make() const {
+    if (width_ == 7 && height_ == 7) return make<7>();  // what most networks end with
+    return make<0>();
   }
 
  private:
-  template <int H, int W>
-  HWY_NOINLINE bool make(Index plane) const {
-    const D d;
-    V seen = hn::Zero(d);
-    HWY_ALIGN T columns[lanes * lanes], turned[lanes * lanes];
-    const T* from = static_cast<const T*>(job_.in) + plane * cells_;
-    for (Index i = 0; i < lanes; ++i, from += cells_) {
-      const bool is_last = plane + i + 1 == job_.rows.row_count;
-      hn::Store(is_last ? last_column(from, seen) : column<H>(from, seen), d, columns + i * lanes);
-    }
-    if constexpr (C::watches)
-      if (!hn::AllFalse(d, hn::MaskFromVec(seen))) return false;
-    transpose_square<T>([&](int i) HWY_ATTR { return columns + i * lanes; },
-                        [&](int i) HWY_ATTR { return turned + i * lanes; });
-    V all = fold<W>(width_, [&](Index i) HWY_ATTR { return hn::Load(d, turned + i * lanes); });
-    if (kind == Combine::sum && job_.choice.averages) all = hn::Div(all, hn::Set(d, divisor_));
-    T* to = static_cast<T*>(job_.out) + plane * out_step_;
-    if (out_step_ == 1) {
-      hn::StoreU(all, d, to);
-    } else {
-      hn::Store(all, d, columns);
-      for (Index i = 0; i < lanes; ++i) to[i * out_step_] = columns[i];
-    }
-    return true;
-  }
-
-  /// Folds with the spec's split, of N leaves, or of `count` if N is 0.
-  template <int N, class Leaf>
-  static HWY_INLINE V fold(Index count, const Leaf& leaf) {
-    if constexpr (N > 0) return fold_split<0, N>(leaf, [](V a, V b) HWY_ATTR { return C::combine(a, b); });
-    if constexpr (kind == Combine::sum) return fold_split<C>(count, leaf);
-    V all = leaf(0);
-    for (Index i = 1; i < count; ++i) all = C::combine(all, leaf(i));
-    return all;
-  }
-
-  /// All rows of a plane combined. Lanes behind the width hold what follows a row; nobody looks at them.
+  /// H is the height, or 0 for any.
   template <int H>
-  HWY_INLINE V column(const T* plane, V& seen) const {
-    const Index width = width_;
-    V sum = hn::Zero(D());
-    const V all = fold<H>(height_, [&](Index row) HWY_ATTR {
-      const V v = hn::LoadU(D(), plane + row * width);
-      if constexpr (C::watches) sum = hn::Add(sum, v);
-      return v;
-    });
-    if constexpr (C::watches) seen = hn::Or(seen, hn::VecFromMask(D(), hn::IsNaN(sum)));
-    return all;
+  HWY_NOINLINE Index make() const {
+    const D d;
+    const auto inside = hn::FirstN(d, static_cast<std::size_t>(width_));
+    const V outside = C::identity(), divisor = hn::Set(d, divisor_);
+    const bool divides = kind == Combine::sum && job_.choice.averages;
+    const Index width = width_, height = height_, cells = cells_, step = out_step_;
+    const T* from = static_cast<const T*>(job_.in) + job_.first_row * cells;
+    T* to = static_cast<T*>(job_.out) + job_.first_row * step;
+    // The last row of a plane is read with the beginning of the next one, which the last plane does not have.
+    const Index end = std::min(job_.last_row, job_.rows.row_count - 1);
+    Index plane = job_.first_row;
+    for (; plane + lanes <= end; plane += lanes, from += lanes * cells, to += lanes * step) {
+      const auto column = [&](int i) NDPOOL_HOT {
+        const T* cell = from + i * cells;
+        return hn::IfThenElse(inside, rows_combined<H>(cell, width, height), outside);
+      };
+      const auto pairs = [&](int i) NDPOOL_HOT { return combined_in_blocks<C>(column(i + 1), column(i)); };
+      const auto fours = [&](int i) NDPOOL_HOT { return combined_in_blocks<C>(pairs(i + 2), pairs(i)); };
+      const V low = fours(0), high = fours(4);
+      // With identities behind them, all rows of up to eight cells have the split of eight.
+      V all = C::combine(hn::ConcatLowerLower(d, high, low), hn::ConcatUpperUpper(d, high, low));
+      if (divides) all = hn::Div(all, divisor);
+      if (step == 1) {
+        hn::StoreU(all, d, to);
+      } else {
+        T each[lanes];
+        hn::StoreU(all, d, each);
+        for (Index i = 0; i < lanes; ++i) to[i * step] = each[i];
+      }
+    }
+    return plane;
   }
 
-  /// The same for a plane behind which nothing may be read.
-  HWY_NOINLINE V last_column(const T* plane, V& seen) const {
-    T copy[most_fused_rows * lanes + lanes] = {};
-    std::copy_n(plane, cells_, copy);
-    return column<0>(copy, seen);
+  /// Lanes behind the width hold what follows a row.
+  template <int H>
+  static HWY_INLINE V rows_combined(const T* plane, Index width, Index height) {
+    const auto row = [&](Index r) NDPOOL_HOT { return hn::LoadU(D(), plane + r * width); };
+    if constexpr (H > 0) return fold_split<0, H>(row, [](V a, V b) NDPOOL_HOT { return C::combine(a, b); });
+    if constexpr (kind == Combine::sum) return fold_split<C>(height, row);
+    V all = row(0);
+    for (Index r = 1; r < height; ++r) all = C::combine(all, row(r));
+    return all;
   }
 
   const Index width_, height_, cells_;
