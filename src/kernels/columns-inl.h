@@ -40,6 +40,15 @@ struct RowRun {
   }
 };
 
+/// True if rows of outputs may be written past the cache: all of them begin and end where vectors do. A line that is
+/// written both ways is written twice.
+template <class C>
+bool rows_stream(const Axis& axis, const typename C::Element* out, Index row_step, Index plane_step) {
+  constexpr Index lanes = C::lanes;
+  return axis.output % lanes == 0 && row_step % lanes == 0 && plane_step % lanes == 0 &&
+         reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(typename C::Element)) == 0;
+}
+
 /// How many rows are made together: among those that could not be, because of a NaN, fewer.
 class Caution {
  public:

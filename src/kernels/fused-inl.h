@@ -48,7 +48,6 @@ class Fused {
     // What a pixel is divided by is not there for each of its channels.
     rows_ = FusedRow<C>::can_make(job.rows) && (job.rows.inner.extent == 1 || !divides_ || one_along_);
     lanes_ = !rows_ && FusedLanes<C>::can_make(job.rows);
-    stream_ = (rows_ || lanes_) && leaves_cache(job.rows, sizeof(E));
     if (divides_ && has_one_divisor(job.rows, job.choice.average))
       one_ = divisor_of(RowCursor(job.rows, job.first_row));
     if (!divides_ || one_ != 0) {
@@ -58,6 +57,7 @@ class Fused {
     if constexpr (C::is_common)
       if (LargeWindows<C>::can_make(job.rows)) large_.emplace(job.rows, job.scratch);
     wide_ = !rows_ && !lanes_ && !short_ && !large_ && FusedWide<C>::can_make(job.rows);
+    stream_ = (rows_ || lanes_ || wide_ || large_) && leaves_cache(job.rows, sizeof(E));
   }
   ~Fused() {
     if (stream_) hwy::FlushStream();
@@ -182,9 +182,9 @@ class Fused {
     if constexpr (C::is_common) {
       T by_row[most_with_divisors];
       const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
-      return FusedWide<C>::make(job_.rows, row_of(cursor), rows, planes,
-                                static_cast<const E*>(job_.in) + cursor.offset().in,
-                                static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, rows, by_row));
+      return FusedWide<C>::make(
+          job_.rows, row_of(cursor), rows, planes, static_cast<const E*>(job_.in) + cursor.offset().in,
+          static_cast<E*>(job_.out) + cursor.offset().out, stream_, dividing(cursor, rows, by_row));
     }
     return false;
   }
@@ -196,7 +196,8 @@ class Fused {
       const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
       if (is_fit([&] {
             return large_->make(row_of(cursor), rows, planes, static_cast<const E*>(job_.in) + cursor.offset().in,
-                                static_cast<E*>(job_.out) + cursor.offset().out, dividing(cursor, rows, by_row));
+                                static_cast<E*>(job_.out) + cursor.offset().out, stream_,
+                                dividing(cursor, rows, by_row));
           }))
         return count;
       refused_ = count;

@@ -126,9 +126,8 @@ class FusedRow {
     const Finish finish = given_finish;
     const Ends ends(axis, stride, stride == 1 || (kernel == 3 && lo == 0));
     Columns<C> columns = all_columns.template first_rows<R>();
-    // A line that is written both ways is written twice, so rows with a rest are stored plainly.
-    const bool streams = is_far && stream && axis.output % lanes == 0 && run.out_step % lanes == 0 &&
-                         run.plane_out % lanes == 0 && reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(E)) == 0;
+    const bool streams = is_far && stream && rows_stream<C>(axis, out, run.out_step, run.plane_out);
+    // Many rows that are read side by side are asked for only where they come from memory.
     const Index ahead = R > 3 && !is_far ? 0 : run.ahead(sizeof(E));
     constexpr bool by_middle = R == 3 && stride <= 2;
     const E* middle = by_middle ? all_columns.rows[1] : nullptr;

@@ -35,7 +35,7 @@ class FusedWide {
   /// `finish(vector, output, row)` is what is stored. False if there was a NaN: then what was written is not to be
   /// used.
   template <class Finish>
-  static bool make(const Rows& rows, Index first_row, Index count, Index planes, const E* in, E* out,
+  static bool make(const Rows& rows, Index first_row, Index count, Index planes, const E* in, E* out, bool stream,
                    const Finish& finish) {
     const Axis& axis = rows.horizontal.window;
     E columns[most_columns];
@@ -45,6 +45,7 @@ class FusedWide {
                 together = std::min(count, most_columns / pitch);
     const Strides step = rows.loop_count > 0 ? rows.loops[0].stride : Strides{};
     const Index out_step = rows.vertical_count > 0 ? rows.vertical[0].stride.out : 0;
+    const bool streams = stream && rows_stream<C>(axis, out, out_step, step.out);
     for (Index next = 0; next < axis.output; next += strip) {
       const Index begin = std::min(next, axis.output - lanes);  // the last strip may make some outputs again
       const Index outputs = std::min(strip, axis.output - begin), first = axis.start(begin);
@@ -61,7 +62,7 @@ class FusedWide {
           }
           E* const first_out = out + plane * step.out + done * out_step;
           with_count<most_taps>(axis.kernel, [&]<int N>() {
-            along<N>(columns, pitch, {some, 0, out_step}, first_out, begin, outputs, done, finish);
+            along<N>(columns, pitch, {some, 0, out_step}, first_out, begin, outputs, done, streams, finish);
           });
         }
     }
@@ -154,7 +155,7 @@ class FusedWide {
 
   template <int N, class Finish>
   static HWY_NOINLINE void along(const E* columns, Index pitch, const RowRun& run, E* out, Index begin, Index outputs,
-                                 Index first_row, const Finish& given_finish) {
+                                 Index first_row, bool streams, const Finish& given_finish) {
     const Finish finish = given_finish;  // the loop's alone, so that it can live in registers
     const Index step = run.out_step;
     for (Index r = 0; r < run.count; ++r, columns += pitch, out += step)
@@ -163,7 +164,7 @@ class FusedWide {
         const auto leaf = [&](int t) NDPOOL_HOT { return C::load(from + t); };
         C::store(
             finish(fold_split<0, N>(leaf, [](V a, V b) NDPOOL_HOT { return combine(a, b); }), output, first_row + r),
-            out + output);
+            out + output, streams);
       });
   }
 };

@@ -24,14 +24,16 @@ class LaneRing {
   static constexpr Index lanes = C::lanes;
   static constexpr Index line = 2 * lanes;           ///< lanes that are made at a time: of floats, a cache line
   static constexpr Index most_in_strip = 16 * line;  ///< lanes that are walked along together
-  static constexpr Index pixels = 16;                ///< columns that can wait for them
+  /// The same where every column is seen once: then it is more important that memory is read in long pieces.
+  static constexpr Index most_of_whole_rows = 2048;
+  static constexpr Index pixels = 16;  ///< columns that can wait for them
 
   /// Calls f(range) for strips of lanes that are walked along together; the last may begin inside the one before.
   template <class F>
-  static HWY_INLINE void for_each_strip(Index inner, const F& f) {
+  static HWY_INLINE void for_each_strip(Index inner, const F& f, Index most = most_in_strip) {
     for (Index lane = 0; lane < inner;) {
       const Index left = inner - lane, begin = left < line ? inner - line : lane;
-      const Index end = begin + (left < line ? line : std::min(left / line * line, most_in_strip));
+      const Index end = begin + (left < line ? line : std::min(left / line * line, most));
       f(Range{begin, end});
       lane = end;
     }
@@ -40,8 +42,9 @@ class LaneRing {
   /// Windows with more taps, and bins: columns wait in a ring until no window sees them any more.
   template <class Target>
   static HWY_NOINLINE void make_row(const Axis& axis, Columns<C>& columns, const Target& target) {
-    HWY_ALIGN T ring[pixels][most_in_strip];
-    for_each_strip(target.inner, [&](const Range& range) HWY_ATTR {
+    HWY_ALIGN T ring[most_of_whole_rows * 8];
+    const Index most = axis.output == 1 && axis.kernel <= 8 ? most_of_whole_rows : most_in_strip;
+    const auto make_strip = [&](const Range& range) HWY_ATTR {
       Index next_pixel = 0;  // those before have been in the ring
       for (Index output = 0; output < axis.output; ++output) {
         const Taps taps = axis.taps(output);
@@ -50,7 +53,7 @@ class LaneRing {
         window.add_outside(taps.first_tap);
         for (Index tap = 0; tap < taps.count; ++tap) {
           const Index pixel = taps.first + tap * taps.step;
-          T* const slot = ring[(keeps ? pixel : tap) % pixels];
+          T* const slot = ring + (keeps ? pixel : tap) % pixels * most;
           window.add(slot);
           if (keeps && pixel < next_pixel) continue;
           Strips<E> rows;
@@ -65,7 +68,8 @@ class LaneRing {
         next_pixel = taps.first + taps.count;
         with_strips(window.count, [&]<int N>() HWY_ATTR { make_pixel<N, Target>(window, range, output, target); });
       }
-    });
+    };
+    for_each_strip(target.inner, make_strip, most);
   }
 
  private:
@@ -81,7 +85,8 @@ class LaneRing {
         for (Index t = 0; t < taps; ++t) add(no_row<Cell>());
     }
   };
-  static_assert(most_in_strip <= no_row_length && pixels <= most_fused_rows);
+  static_assert(most_of_whole_rows <= no_row_length && pixels <= most_fused_rows);
+  static_assert(pixels * most_in_strip <= most_of_whole_rows * 8);
 
   /// Calls f.operator()<N>() with the number of strips, or with 0.
   template <class F>

@@ -49,7 +49,8 @@ class LargeWindows {
 
   /// As FusedWide::make.
   template <class Finish>
-  bool make(Index first_row, Index count, Index planes, const E* in, E* out, const Finish& finish) const {
+  bool make(Index first_row, Index count, Index planes, const E* in, E* out, bool stream, const Finish& finish) const {
+    const bool streams = stream && rows_stream<C>(axis_, out, row_step_.out, step_.out) && tile_.outputs % lanes == 0;
     Seen seen{make_stack<C, wide>([](int) NDPOOL_HOT { return hn::Zero(D()); })};
     for (Index next = 0; next < axis_.output; next += tile_.outputs) {
       const Index begin = std::min(next, axis_.output - lanes);  // the last strip may make some outputs again
@@ -72,7 +73,7 @@ class LargeWindows {
           E* rows_out = out + plane * step_.out + done * row_step_.out + begin;
           for (Index r = 0; r < some; r += tile_.together)
             along(columns_ + r * tile_.pitch + start, std::min(tile_.together, some - r), rows_out + r * row_step_.out,
-                  begin, outputs, done + r, finish);
+                  begin, outputs, done + r, streams, finish);
         }
     }
     V all = seen.of[0];
@@ -258,7 +259,7 @@ class LargeWindows {
   /// Some rows of columns, from where the first window begins. They wait for one another: what was just written cannot
   /// be read at other places without a stall.
   template <class Finish>
-  void along(const E* columns, Index count, E* out, Index begin, Index outputs, Index first_row,
+  void along(const E* columns, Index count, E* out, Index begin, Index outputs, Index first_row, bool streams,
              const Finish& finish) const {
     const Index vectors = (outputs + lanes - 1) / lanes + k_ / lanes, pitch = tile_.pitch;
     const Index few = C::kind != Combine::sum && k_ >= lanes ? 0 : k_ % lanes;
@@ -267,7 +268,7 @@ class LargeWindows {
         first_blocks<N>(columns + r * pitch, vectors, blocks_ + r * pitch, rests_ + r * pitch);
       });
     const Blocks all = larger_blocks(k_, 1, vectors * lanes, count, {blocks_, rests_, 0, few > 0});
-    with_count<1>(all.count, [&]<int N>() { write<N>(all, count, out, begin, outputs, first_row, finish); });
+    with_count<1>(all.count, [&]<int N>() { write<N>(all, count, out, begin, outputs, first_row, streams, finish); });
   }
 
   /// The blocks of a vector of taps at every place, and those of `few` taps.
@@ -297,13 +298,13 @@ class LargeWindows {
 
   template <int N, class Finish>
   HWY_NOINLINE void write(const Blocks& given, Index count, E* out, Index begin, Index outputs, Index first_row,
-                          const Finish& given_finish) const {
+                          bool streams, const Finish& given_finish) const {
     const Finish finish = given_finish;  // the loop's alone, so that it can live in registers
     Blocks all = given;
     for (Index r = 0; r < count; ++r, all.blocks += tile_.pitch, all.last += tile_.pitch, out += row_step_.out)
       for (Index next = 0; next < outputs; next += lanes) {
         const Index i = std::min(next, outputs - lanes);
-        C::store(finish(all.template fold<N>(i), begin + i, first_row + r), out + i);
+        C::store(finish(all.template fold<N>(i), begin + i, first_row + r), out + i, streams);
       }
   }
 
