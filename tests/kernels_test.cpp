@@ -410,6 +410,30 @@ TYPED_TEST(KernelFloat, NansAmongManyRowsAreFound) {
   }
 }
 
+/// Sums of negative zeros are negative unless padding is among them, which must not depend on how they are made.
+TYPED_TEST(KernelFloat, SignsOfZerosAreTheSameOnEveryTarget) {
+  for (const char* line :
+       {"sum shape=20,7,7 axes=1,2 kernel=3,3 stride=1,1 padding=1,1",
+        "avg shape=5,14,14 axes=1,2 kernel=3,3 stride=1,1 padding=1,1",
+        "sum shape=3,20,20 axes=1,2 kernel=3,3 stride=1,1 padding=1,1",
+        "sum shape=3,27,27 axes=1,2 kernel=3,3 stride=2,2 padding=1,1", "global-sum shape=40,7,7 axes=1,2",
+        "global-avg shape=40,5,6 axes=1,2", "sum shape=3,36,3 axes=0,1 kernel=3,3 stride=2,2 padding=1,1",
+        "sum shape=64 kernel=4", "sum shape=2,4,4,18 axes=1,2,3 kernel=2,2,2"}) {
+    SCOPED_TRACE(line);
+    const Problem problem = parse_problem(line);
+    Array<TypeParam> x(problem.shape);
+    for (TypeParam& value : x) value = TypeParam(-0.0F);
+    std::vector<bool> first;
+    for (const std::string& target : targets()) {
+      const ForcedTarget forced(target);
+      std::vector<bool> signs;
+      for (const TypeParam value : forward(problem.pool, x)) signs.push_back(std::signbit(static_cast<float>(value)));
+      if (first.empty()) first = signs;
+      EXPECT_EQ(signs, first) << "target " << target;
+    }
+  }
+}
+
 #ifdef __x86_64__
 /// NaNs are noticed by a flag of the processor, which belongs to the caller: also one that asks to be stopped by NaNs.
 TYPED_TEST(KernelFloat, LeaveTheFlagsOfTheProcessorAsTheyWere) {

@@ -193,6 +193,8 @@ struct Cells {
 
   /// What changes no number; rows with NaNs, which a policy could ask to lose to it, do not come to an end here.
   static HWY_INLINE V identity() { return hn::Set(D(), Combiner<kind, Nan::propagate, T>::identity()); }
+  /// The same, and no sign of a zero either: in place of what is left out, where padding along a row is +0.
+  static HWY_INLINE V nothing() { return kind == Combine::sum ? hn::Set(D(), static_cast<T>(-0.0F)) : identity(); }
 
  private:
   using Stored = std::conditional_t<is_short, std::uint16_t, E>;

@@ -1,5 +1,5 @@
 // Per-target code: small planes that are pooled whole, as global pools do: eight of them at a time, each as one column
-// of its rows, which are then turned so that outputs lie side by side. No include guard of the usual kind: see
+// of its rows, whose neighbours are combined until each is one output. No include guard of the usual kind: see
 // rows-inl.h.
 #if defined(NDPOOL_WHOLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_WHOLE_INL_H_
@@ -62,7 +62,7 @@ class WholePlanes {
   HWY_NOINLINE Index make() const {
     const D d;
     const auto inside = hn::FirstN(d, static_cast<std::size_t>(width_));
-    const V outside = C::identity(), divisor = hn::Set(d, divisor_);
+    const V outside = C::nothing(), divisor = hn::Set(d, divisor_);
     const bool divides = kind == Combine::sum && job_.choice.averages;
     const Index width = width_, height = height_, cells = cells_, step = out_step_;
     const T* from = static_cast<const T*>(job_.in) + job_.first_row * cells;
