@@ -61,11 +61,6 @@ std::atomic<const KernelTable*>& in_use() {
 
 }  // namespace
 
-bool interleaved_rows_are_lost() {
-  static const bool are_lost = (hwy::SupportedTargets() & HWY_AVX3) == 0;
-  return are_lost;
-}
-
 bool nans_raise_a_flag() {
 #if NDPOOL_HAS_NAN_FLAG
   static const bool they_do = [] {

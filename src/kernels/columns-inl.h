@@ -33,12 +33,33 @@ struct RowRun {
   Index plane_in = 0, plane_out = 0;  ///< from plane to plane
   /// Of windows of three rows: the first window may have its first row above the plane, the last its last one below.
   bool cut_above = false, cut_below = false;
-  /// How far ahead memory is asked for, in elements: some rows of the run, and a few kilobytes. 0 if it is not.
-  Index ahead(std::size_t size) const {
+  /// How many rows ahead memory is asked for while a row is made; 0 if it is not. Rows that are so long that several do
+  /// not fit into the first-level cache are streams that the hardware follows by itself.
+  Index rows_ahead(std::size_t size, Index wanted_bytes) const {
+    constexpr Index most_bytes = 32768;
     const Index bytes = in_step * static_cast<Index>(size);
-    return bytes > 0 && interleaved_rows_are_lost() ? in_step * std::max<Index>(1, 1024 / bytes) : 0;
+    return bytes > 0 && bytes <= most_bytes ? (wanted_bytes + bytes - 1) / bytes : 0;
+  }
+  /// Where that is, relative to the row, in elements: it may be in the next plane.
+  HWY_INLINE Index ahead(Index row, Index rows_ahead) const {
+    if (rows_ahead == 0) return 0;
+    return rows_ahead * in_step + (planes > 1 && row + rows_ahead >= count ? plane_in - count * in_step : 0);
   }
 };
+
+/// Bytes that are asked for ahead, of arrays in the cache and of others. The more rows are read side by side, the less
+/// of each.
+inline constexpr Index asked_near = 1024, asked_far = 8192, asked_of_many = 2048, asked_of_lanes = 4096;
+
+/// Asks for the memory of so many elements.
+template <Index count, class E, int... line>
+HWY_INLINE void ask_for(const E* from, std::integer_sequence<int, line...>) {
+  (hwy::Prefetch(from + line * (64 / sizeof(E))), ...);
+}
+template <Index count, class E>
+HWY_INLINE void ask_for(const E* from) {
+  ask_for<count>(from, std::make_integer_sequence<int, static_cast<int>((count * sizeof(E) + 63) / 64)>());
+}
 
 /// True if rows of outputs may be written past the cache: all of them begin and end where vectors do. A line that is
 /// written both ways is written twice.
@@ -134,8 +155,8 @@ class Columns {
   /// The number of rows, or 0 if that alone does not tell how they are to be combined.
   int plain_count() const { return padded > 0 ? 0 : count; }
 
-  /// Asks for the memory of windows that a run will come to, N of them below one another: of rows that the windows
-  /// before have not asked for. Those of three rows nearly always share the first.
+  /// Asks for the memory of windows that a run will come to: of rows that the windows before have not asked for. Those
+  /// of three rows nearly always share the first.
   template <int R, int N = 1>
   HWY_INLINE void prefetch(Index element) const {
     constexpr int first = R != 3 ? 0 : N == 1 ? 1 : 2;
@@ -143,6 +164,18 @@ class Columns {
       prefetch_from<first>(element, std::make_integer_sequence<int, R + N - 1 - first>());
     else
       for (int r = 0; r < count; ++r) hwy::Prefetch(rows[r] + element);
+  }
+  /// The same in the order of memory, as the hardware likes it: of the rows that follow one another there, as much as a
+  /// vector of outputs takes of all of them. Windows step by so many cells on both axes, N of them are made together.
+  template <int R, int N, int stride>
+  HWY_INLINE void ask(Index output, Index ahead) const {
+    if constexpr (R > 0) {
+      constexpr int fresh = std::min(R, N * stride), streams = R >= 4 ? R / fresh : 1;
+      constexpr int first = streams > 1 ? 0 : R + N - 1 - fresh;
+      ask_from<first, fresh * stride>(output, ahead, std::make_integer_sequence<int, streams>());
+    } else {
+      for (int r = 0; r < count; ++r) hwy::Prefetch(rows[r] + ahead + stride * output);
+    }
   }
 
   /// The columns from an element of the row on.
@@ -228,6 +261,11 @@ class Columns {
   template <int first, int... r>
   HWY_INLINE void prefetch_from(Index element, std::integer_sequence<int, r...>) const {
     (hwy::Prefetch(rows[first + r] + element), ...);
+  }
+
+  template <int first, int cells, int... stream>
+  HWY_INLINE void ask_from(Index output, Index ahead, std::integer_sequence<int, stream...>) const {
+    (ask_for<cells * C::lanes>(rows[first + stream] + ahead + output * cells), ...);
   }
 
   /// What is used once need not be in a register.

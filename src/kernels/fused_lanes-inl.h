@@ -83,12 +83,12 @@ class FusedLanes {
     Columns<C> columns = all_columns.template first_rows<R>();
     const bool streams = stream && inner % lanes == 0 && run.out_step % lanes == 0 &&
                          reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(E)) == 0;
-    // Rows are so long that the hardware does not see the next ones coming.
-    const Index ahead = stream && run.count > 1 ? run.in_step : 0;
+    // Rows are so long that the hardware does not see the next ones coming: the next two, where two are made together.
+    const Index ahead = stream && run.count > 1 ? asked_of_lanes / static_cast<Index>(sizeof(E)) : 0;
     const Index kept = axis.dilation == 1 ? axis.kernel - axis.stride : 0;
     Index row = 0;
-    const auto target = [&](Index rows_ahead) HWY_ATTR {
-      return Target<is_far, Finish>{out, run.out_step, inner, streams, rows_ahead * ahead, finish};
+    const auto target = [&](Index elements_ahead) HWY_ATTR {
+      return Target<is_far, Finish>{out, run.out_step, inner, streams, elements_ahead, finish};
     };
     const auto next = [&](Index count) HWY_ATTR {
       columns.template advance<R>(count * run.in_step);
@@ -101,21 +101,22 @@ class FusedLanes {
         if (run.count >= 2) columns.template watch_first<2>(axis.input * inner);
         for (; row + 2 <= run.count; next(2)) {
           columns.rows[3] = columns.rows[2] + run.in_step;
-          along<3, 2, 3, 2>(axis, columns, target(2));
+          along<3, 2, 3, 2>(axis, columns, target(ahead > 0 ? 2 * run.in_step : 0));
         }
       }
     }
     for (; row < run.count; next(1)) {
       if (axis.adaptive || axis.kernel > 4 || axis.kernel < 2 || (axis.kernel == 4 && kept > 0))
-        Ring::make_row(axis, columns, target(1));
+        Ring::make_row(axis, columns, target(ahead));
       else if (kept == 2)
-        along<R, 1, 3, 2>(axis, columns, target(1));
+        along<R, 1, 3, 2>(axis, columns, target(ahead));
       else if (kept == 1)
-        axis.kernel == 2 ? along<R, 1, 2, 1>(axis, columns, target(1)) : along<R, 1, 3, 1>(axis, columns, target(1));
+        axis.kernel == 2 ? along<R, 1, 2, 1>(axis, columns, target(ahead))
+                         : along<R, 1, 3, 1>(axis, columns, target(ahead));
       else if (axis.kernel == 2)
-        apart<R, 2>(axis, columns, target(1));
+        apart<R, 2>(axis, columns, target(ahead));
       else
-        axis.kernel == 3 ? apart<R, 3>(axis, columns, target(1)) : apart<R, 4>(axis, columns, target(1));
+        axis.kernel == 3 ? apart<R, 3>(axis, columns, target(ahead)) : apart<R, 4>(axis, columns, target(ahead));
     }
     return !columns.saw_unfit();
   }

@@ -35,7 +35,7 @@ class FusedPixels {
   /// A row of `pixels`; store(vector, place) takes the outputs.
   template <int R, int watched, class Store>
   static HWY_INLINE void make([[maybe_unused]] Index pixels, [[maybe_unused]] Columns<C>& columns,
-                              [[maybe_unused]] const Store& store) {
+                              [[maybe_unused]] const Store& store, [[maybe_unused]] Index ahead) {
 #if HWY_TARGET == HWY_AVX2
     V before = C::identity();  // the odd pixel in front is in its last lanes
     for (Index next = 0; next < pixels; next += most) {
@@ -44,6 +44,7 @@ class FusedPixels {
       if (pixel < next) before = columns.template stack_at<R, 1, watched>(from - lanes).of[0];
       V cells[6];
       repeat<3>([&](int i) NDPOOL_HOT {
+        if (ahead != 0) columns.template ask<R, 1, 2>(to + i * lanes, ahead);
         const auto [low, high] = columns.template two_at<R, 1, watched>(from + 2 * i * lanes);
         cells[2 * i] = low.of[0];
         cells[2 * i + 1] = high.of[0];

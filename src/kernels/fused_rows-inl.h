@@ -127,19 +127,20 @@ class FusedRow {
     const Ends ends(axis, stride, stride == 1 || (kernel == 3 && lo == 0));
     Columns<C> columns = all_columns.template first_rows<R>();
     const bool streams = is_far && stream && rows_stream<C>(axis, out, run.out_step, run.plane_out);
-    // Many rows that are read side by side are asked for only where they come from memory.
-    const Index ahead = R > 3 && !is_far ? 0 : run.ahead(sizeof(E));
+    constexpr bool reads_many = R == 0 || R > 4;
+    constexpr Index asked = is_far ? (reads_many ? asked_of_many : asked_far) : R > 3 || stride == 1 ? 0 : asked_near;
+    const Index rows_ahead = asked == 0 ? 0 : run.rows_ahead(sizeof(E), asked);
     constexpr bool by_middle = R == 3 && stride <= 2;
     const E* middle = by_middle ? all_columns.rows[1] : nullptr;
     const Index pitch = by_middle ? all_columns.rows[2] - middle : 0;
     for (Index plane = 0;;) {
       Store<is_far, Finish> store{out, run.out_step, streams, finish};
       if constexpr (by_middle) {
-        three_rows<stride, kernel, lo, shift>(ends, columns, middle, pitch, run, ahead, store);
+        three_rows<stride, kernel, lo, shift>(ends, columns, middle, pitch, run, rows_ahead, store);
         middle += run.plane_in;
       } else {
         for (Index row = 0; row < run.count; ++row, columns.template advance<R>(run.in_step), store.out += run.out_step)
-          make_row<R, stride, kernel, lo, shift, R>(ends, columns, store, ahead);
+          make_row<R, stride, kernel, lo, shift, R>(ends, columns, store, run.ahead(row, rows_ahead));
       }
       if (++plane == run.planes) return !columns.saw_unfit();
       out += run.plane_out;
@@ -152,22 +153,23 @@ class FusedRow {
     if constexpr (stride == 4)
       Steps::template every_fourth<R>(ends.outputs, columns, store, ahead);
     else if constexpr (stride == 2 && shift > 1)
-      FusedPixels<C>::template make<R, watched>(ends.length / shift, columns, store);
+      FusedPixels<C>::template make<R, watched>(ends.length / shift, columns, store, ahead);
     else if constexpr (stride == 2)
       Steps::template every_second<R, kernel, lo, watched>(ends, columns, store, ahead);
     else
-      Steps::template every<R, 1, kernel, lo, shift>(ends, columns, store);
+      Steps::template every<R, 1, kernel, lo, shift>(ends, columns, store, ahead);
   }
 
   /// Rows of a plane by windows of three rows, `pitch` apart, of which the first one's middle row is given. Rows that
   /// windows share are watched once.
   template <int stride, int kernel, int lo, int shift, class Store>
   static HWY_INLINE void three_rows(const Ends& ends, Columns<C>& columns, const E* middle, Index pitch,
-                                    const RowRun& run, Index ahead, Store store) {
+                                    const RowRun& run, Index rows_ahead, Store store) {
     // In place of a row on padding: one that changes no sum, or one that is there already.
     const auto outside = [](const E* row) NDPOOL_HOT { return C::kind == Combine::sum ? no_row<E>() : row; };
     const E* above = run.cut_above ? outside(middle) : middle - pitch;
     Index left = run.count;
+    const auto ahead = [&]() NDPOOL_HOT { return run.ahead(run.count - left, rows_ahead); };
     const auto set_rows = [&](int last) NDPOOL_HOT {
       columns.rows[0] = above;
       columns.rows[1] = middle;
@@ -180,7 +182,7 @@ class FusedRow {
         set_rows(3);
         columns.template watch_first<2>(ends.length);
         for (;;) {
-          Steps::template every<3, 2, kernel, lo, shift>(ends, columns, store);
+          Steps::template every<3, 2, kernel, lo, shift>(ends, columns, store, ahead());
           left -= 2;
           above = middle + pitch;
           middle += 2 * pitch;
@@ -193,7 +195,7 @@ class FusedRow {
       set_rows(2);
       columns.template watch_first<1>(ends.length);
       for (;;) {
-        make_row<3, stride, kernel, lo, shift, 2>(ends, columns, store, ahead);
+        make_row<3, stride, kernel, lo, shift, 2>(ends, columns, store, ahead());
         if (--left == 0) return;
         above = middle + pitch;
         middle += run.in_step;
@@ -203,7 +205,7 @@ class FusedRow {
     }
     for (; left > 0; --left) {
       set_rows(2);
-      make_row<3, stride, kernel, lo, shift, 3>(ends, columns, store, ahead);
+      make_row<3, stride, kernel, lo, shift, 3>(ends, columns, store, ahead());
       middle += run.in_step;
       above = middle - pitch;
       store.out += run.out_step;

@@ -53,6 +53,7 @@ class FusedWinners {
       if (!tangent_in_is_packed(rows_)) return;
       second_size_ = sizeof(T);
     }
+    asked_ = leaves_cache(rows_, sizeof(T)) ? asked_far : asked_near;
     in_lanes_ = inner_ >= lanes && rows_.tap_count <= few_taps;
     narrow_ = is_common && inner_ == 1 && is_narrow();
     along_ = inner_ == 1 && (narrow_ || can_move_lanes());
@@ -125,7 +126,8 @@ class FusedWinners {
             .first_cell =
                 window_start(rows_, cursor, [](const PooledAxis& axis) { return axis.cell_stride; }) + axis_.start(0),
             .numbering = numbering_,
-            .flips = flips_};
+            .flips = flips_,
+            .asked = asked_};
     if (rows_.vertical_count > 0) {
       const PooledAxis& last = rows_.vertical[rows_.vertical_count - 1];
       run.in_step = last.window.stride * last.stride.in;
@@ -205,6 +207,7 @@ class FusedWinners {
   const Index inner_;
   const Bits flips_;
   Index second_size_ = 1;  ///< of an index or a tangent
+  Index asked_ = 0;        ///< bytes of memory that are asked for ahead
   Numbering numbering_ = Numbering::taps;
   bool in_lanes_ = false, along_ = false, narrow_ = false;  ///< how rows are made; not if none of the first two
   Caution caution_;

@@ -54,7 +54,7 @@ class RowSteps {
 
   /// Stride 1: an output is made of its column and its neighbours', `shift` lanes away.
   template <int R, int N, int kernel, int lo, int shift, class Store>
-  static HWY_INLINE void every(const Ends& ends, Columns<C>& columns, const Store& store) {
+  static HWY_INLINE void every(const Ends& ends, Columns<C>& columns, const Store& store, Index ahead) {
     constexpr int watched = N == 1 ? R : N;  // of two windows below one another, those that the pair above has not seen
     const auto at = [&](Index element) NDPOOL_HOT { return columns.template stack_at<R, N, watched>(element); };
     const Stack<C, N> outside = make_stack<C, N>([](int) NDPOOL_HOT { return C::identity(); });
@@ -62,6 +62,7 @@ class RowSteps {
     Joined<N> here(before, at(0));
     Index output = 0;
     for (; output < ends.whole; output += lanes) {
+      if (ahead != 0) columns.template ask<R, N, 1>(output, ahead);
       const Joined<N> next(here.columns, at(output + lanes));
       store(neighbours<kernel, lo, shift>(before, here, next), output);
       before = here.columns;
@@ -82,10 +83,7 @@ class RowSteps {
   template <int R, class Store>
   static HWY_INLINE void every_fourth(Index outputs, Columns<C>& columns, const Store& store, Index ahead) {
     const auto four = [&](Index from) NDPOOL_HOT {
-      const auto pairs = [&](Index at) NDPOOL_HOT {
-        if (ahead != 0) columns.template prefetch<R>(at + ahead);
-        return columns.template two_at<R>(at);
-      };
+      const auto pairs = [&](Index at) NDPOOL_HOT { return columns.template two_at<R>(at); };
       const auto [a, b] = pairs(from);
       const auto [c, d] = pairs(from + 2 * lanes);
       if constexpr (HWY_TARGET == HWY_AVX2 && sizeof(T) == 4) {
@@ -100,6 +98,7 @@ class RowSteps {
     };
     for (Index output = 0; output < outputs; output += lanes) {
       output = std::min(output, outputs - lanes);  // the last vector may make some outputs again
+      if (ahead != 0) columns.template ask<R, 1, 4>(output, ahead);
       store(four(4 * output), output);
     }
   }
@@ -114,7 +113,7 @@ class RowSteps {
     if constexpr (kernel == 3 && lo == 0) {
       V low = at(0);
       for (; output < ends.whole; output += lanes) {
-        if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);
+        if (ahead != 0) columns.template ask<R, 1, 2>(output, ahead);
         const V high = at(2 * output + lanes), next = at(2 * output + 2 * lanes);
         const EvenOdd<V> columns_of = even_odd(d, high, low);
         // Only the first even column of the next vectors is wanted, and it is their first lane.
@@ -124,14 +123,14 @@ class RowSteps {
     } else {
       if constexpr (kernel == 2 && C::stores_two && R > 0) {
         for (; output + 2 * lanes <= ends.whole; output += 2 * lanes) {
-          if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);
+          if (ahead != 0) columns.template ask<R, 1, 2>(output, ahead);
           store.two(columns.template pairs_at<R>(2 * output), columns.template pairs_at<R>(2 * (output + lanes)),
                     output);
         }
       }
       V odd_before = C::identity();
       for (; output < ends.whole; output += lanes) {
-        if (ahead != 0) columns.template prefetch<R>(2 * output + ahead);
+        if (ahead != 0) columns.template ask<R, 1, 2>(output, ahead);
         if constexpr (kernel == 2 && C::adds_pairs && R > 0) {
           store(columns.template pairs_at<R>(2 * output), output);
           continue;

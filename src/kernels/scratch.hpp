@@ -118,10 +118,6 @@ inline Index plane_outputs(const Rows& rows) {
   return rows.rows_per_plane * rows.horizontal.window.output * rows.inner.extent;
 }
 
-/// True if this machine's hardware loses track of rows that are read side by side, and has to be asked for their memory
-/// ahead. Machines with AVX-512 are of those that do not, and asking only takes them longer.
-bool interleaved_rows_are_lost();
-
 /// Arrays beyond this many bytes leave the cache anyway, so what is written to them need not pass through it.
 inline bool leaves_cache(const Rows& rows, std::size_t scalar_bytes) {
   constexpr double cache_bytes = 16e6;

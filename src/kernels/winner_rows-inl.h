@@ -47,7 +47,7 @@ class WinnerRows {
         }
         for (; output <= last_plain; output += lanes) {
           const Index cell = output * stride - lo;
-          row.prefetch(cell);
+          row.template ask<stride>(output);
           row.make(output, stride, ColumnsAt<kernel, stride, Plainly>{cell, {}});
         }
       }
@@ -141,7 +141,10 @@ class WinnerRows {
   class Row {
    public:
     HWY_INLINE Row(const Window& given, const Run& given_run)
-        : count_(given.count), run_(given_run), ahead_(4 * RowRun{.in_step = given_run.in_step}.ahead(sizeof(T))) {
+        : count_(given.count),
+          run_(given_run),
+          ahead_(rows_ahead(given_run) * given_run.in_step),
+          tangents_ahead_(rows_ahead(given_run) * given_run.tangent_step) {
       for_each_row<0>([&](int r) HWY_ATTR {
         row_[r] = given.row[r];
         carried_[r] = given.carried[r];
@@ -157,13 +160,21 @@ class WinnerRows {
       return best.value;
     }
 
-    /// Asks for the memory of outputs that a run will come to. Where there are three rows, the first is nearly always
-    /// the last of the window before.
-    HWY_INLINE void prefetch(Index cell) const {
+    /// Asks for the memory of outputs that a run will come to, in the order of memory (Columns::ask).
+    template <int stride>
+    HWY_INLINE void ask(Index output) const {
       if (ahead_ == 0) return;
-      for (int r = R == 3 ? 1 : 0; r < (R > 0 ? R : count_); ++r) {
-        hwy::Prefetch(row_[r] + cell + ahead_);
-        if constexpr (!Vectors::carries_numbers) hwy::Prefetch(carried_[r] + cell + ahead_);
+      constexpr int fresh = std::min(R, stride);
+      if constexpr (R > 0) {
+        const Index from = output * fresh * stride;
+        ask_for<fresh * stride * lanes>(row_[R - fresh] + ahead_ + from);
+        if constexpr (!Vectors::carries_numbers)
+          ask_for<fresh * stride * lanes>(carried_[R - fresh] + tangents_ahead_ + from);
+      } else {
+        for (int r = 0; r < count_; ++r) {
+          hwy::Prefetch(row_[r] + ahead_ + stride * output);
+          if constexpr (!Vectors::carries_numbers) hwy::Prefetch(carried_[r] + tangents_ahead_ + stride * output);
+        }
       }
     }
     /// Looks at the first cells, which are not the last of an output before.
@@ -184,6 +195,8 @@ class WinnerRows {
     }
 
    private:
+    static Index rows_ahead(const Run& run) { return RowRun{.in_step = run.in_step}.rows_ahead(sizeof(T), run.asked); }
+
     /// Calls f(r) for all rows from one on, one call after the other where their number is known: then nothing of them
     /// is in memory.
     template <int first, class F>
@@ -240,7 +253,7 @@ class WinnerRows {
     std::conditional_t<Vectors::carries_numbers, typename Vectors::Number, const T*> carried_[most];
     const int count_;
     Run run_;
-    const Index ahead_;  ///< how far ahead memory is asked for, in elements: farther than values need
+    const Index ahead_, tangents_ahead_;  ///< how far ahead memory is asked for, in elements; 0 if it is not
     V seen_ =
         hn::Zero(D());  ///< a NaN if a cell was. Infinities of both signs add up to one, too, which costs only time
   };

@@ -87,7 +87,8 @@ struct WinnerVectors {
     char* second;      ///< indices or tangents
     Index first_cell;  ///< of tap 0 of the first window
     Numbering numbering;
-    Bits flips;  ///< winners are the largest of the elements with these bits flipped
+    Bits flips;   ///< winners are the largest of the elements with these bits flipped
+    Index asked;  ///< bytes of memory that are asked for ahead
 
     HWY_INLINE void next() {
       if (out != nullptr) out += out_step;
