@@ -1,5 +1,5 @@
-// A NaN among numbers whose maxima and minima are taken, noticed at no cost: x86 instructions that take one raise a
-// flag when a number is NaN, and keep it raised.
+// What happened to numbers, noticed at no cost: x86 instructions raise a flag and keep it raised, those of maxima and
+// minima when they meet a NaN, others when a result is too small for all its digits.
 #pragma once
 
 #include <type_traits>
@@ -16,29 +16,30 @@ namespace ndpool {
 bool nans_raise_a_flag();
 
 #if NDPOOL_HAS_NAN_FLAG
-/// The flag of the calling thread. While one of these lives, a NaN stops no program that asked to be stopped by one;
-/// when it goes, the flag is what the caller had. Without a flag to trust, there always was a NaN.
-class NanFlag {
+/// Flags of the calling thread. While one of these lives, what raises them stops no program that asked to be stopped by
+/// it; when it goes, the flags are what the caller had. Without flags to trust, they always were raised.
+template <unsigned flags>
+class RaisedFlags {
  public:
-  NanFlag() : trusted_(nans_raise_a_flag()), callers_(read()) {
-    if ((callers_ & (invalid | invalid_masked)) != invalid_masked) write((callers_ | invalid_masked) & ~invalid);
+  RaisedFlags() : trusted_(nans_raise_a_flag()), callers_(read()) {
+    if ((callers_ & (flags | masks)) != masks) write((callers_ | masks) & ~flags);
   }
-  ~NanFlag() {
-    const unsigned now = read(), wanted = (now & ~(invalid | invalid_masked)) | (callers_ & (invalid | invalid_masked));
+  ~RaisedFlags() {
+    const unsigned now = read(), wanted = (now & ~(flags | masks)) | (callers_ & (flags | masks));
     if (now != wanted) write(wanted);
   }
-  NanFlag(const NanFlag&) = delete;
-  NanFlag& operator=(const NanFlag&) = delete;
+  RaisedFlags(const RaisedFlags&) = delete;
+  RaisedFlags& operator=(const RaisedFlags&) = delete;
 
-  /// True if there was a NaN since this was last asked.
+  /// True if one was raised since this was last asked.
   bool take() const {
     const unsigned now = read();
-    if (now & invalid) write(now & ~invalid);
-    return (now & invalid) != 0 || !trusted_;
+    if (now & flags) write(now & ~flags);
+    return (now & flags) != 0 || !trusted_;
   }
 
  private:
-  static constexpr unsigned invalid = 1, invalid_masked = 1 << 7;
+  static constexpr unsigned masks = flags << 7;
 
   // Memory is clobbered so that no load comes before, and no store after: what was stored was computed in between.
   static unsigned read() {
@@ -51,6 +52,9 @@ class NanFlag {
   const bool trusted_;
   const unsigned callers_;
 };
+/// A NaN, or a result that is none; the same, or a result that has lost digits because it is so small.
+using NanFlag = RaisedFlags<1>;
+using InexactFlag = RaisedFlags<1 | 1 << 4>;
 #endif
 
 /// For numbers that are not NaN, or noticed otherwise.
@@ -64,6 +68,7 @@ using FlagIf = std::conditional_t<is_used, NanFlag, NoNanFlag>;
 #else
 template <bool>
 using FlagIf = NoNanFlag;
+using InexactFlag = NoNanFlag;
 #endif
 
 }  // namespace ndpool

@@ -8,6 +8,7 @@
 #endif
 
 #include "kernels/columns-inl.h"
+#include "kernels/divisors.hpp"
 
 #include <bit>
 #include <cmath>
@@ -17,6 +18,36 @@ namespace ndpool {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
+
+/// A division by one number as a multiplication by its reciprocal, which is kept in two parts of the same sign, the
+/// first rounded towards 0. The second brings what the first lacks, less than 2^-23 of it, with 24 digits of its own,
+/// so that the sum of both products is within 2^-46 of the quotient when it is rounded, once. A quotient by an integer
+/// that is no power of two is at least 2^-25 / divisor away from every half between two floats (its numerator would
+/// need more than 24 digits to be nearer), so it is rounded as a division rounds it: for divisors below 2^20. Zeros and
+/// infinities keep their signs, too. Only results so small that they have lost digits may differ, which the processor
+/// tells (InexactFlag).
+template <class D>
+class Reciprocal {
+ public:
+  using V = hn::Vec<D>;
+  /// True if there is one that needs no more instructions than this: one that multiplies and adds and rounds once.
+  static bool fits(Index divisor) {
+    const auto size = static_cast<std::size_t>(std::abs(divisor));
+    return HWY_TARGET == HWY_AVX2 && size < std::size_t{1} << 20 && !std::has_single_bit(size) && divisor != 0;
+  }
+  Reciprocal() : first_(hn::Zero(D())), second_(first_) {}
+  explicit Reciprocal(Index divisor) : Reciprocal() {
+    const double exact = 1.0 / static_cast<double>(divisor);
+    auto first = static_cast<float>(exact);
+    if (std::abs(static_cast<double>(first)) > std::abs(exact)) first = std::nextafter(first, 0.0F);
+    first_ = hn::Set(D(), first);
+    second_ = hn::Set(D(), static_cast<float>(exact - static_cast<double>(first)));
+  }
+  HWY_INLINE V times(V v) const { return hn::MulAdd(v, first_, hn::Mul(v, second_)); }
+
+ private:
+  V first_, second_;
+};
 
 /// Leaves windows as they are, or divides them as averages are: floats by a true division, or what gives the same bits;
 /// sums of integers rounded half to even.
@@ -29,13 +60,21 @@ class Dividing {
 
   Dividing() : by_(hn::Set(D(), T(1))) {}
 
-  /// Every window by one number.
-  explicit Dividing(Index divisor) : Dividing() {
+  /// Floats may be divided by their reciprocals.
+  static constexpr bool has_reciprocals = std::is_same_v<T, float> && C::kind == Combine::sum;
+
+  /// Every window by one number; with `is_quick`, by its reciprocal.
+  explicit Dividing(Index divisor, [[maybe_unused]] bool is_quick = false) : Dividing() {
+    if constexpr (has_reciprocals)
+      if (is_quick) {
+        way_ = Way::quick;
+        reciprocal_ = Reciprocal<D>(divisor);
+        return;
+      }
     if constexpr (std::is_floating_point_v<T>) {
       // The reciprocal of a power of two is exact, so multiplying by it is dividing.
       const auto by = static_cast<T>(divisor);
-      int exponent = 0;
-      const bool is_power = std::abs(std::frexp(by, &exponent)) == T(0.5);
+      const bool is_power = has_exact_reciprocal(by);
       way_ = is_power ? Way::multiply : Way::divide;
       by_ = hn::Set(D(), is_power ? T(1) / by : by);
     } else {
@@ -65,13 +104,15 @@ class Dividing {
   }
 
  private:
-  enum class Way : unsigned char { multiply, divide, divide_rows, divide_each };  // what is left as it is, by 1
+  enum class Way : unsigned char { multiply, quick, divide, divide_rows, divide_each };  // what is left as it is, by 1
 
   template <class Each>
   HWY_INLINE V finish(V v, [[maybe_unused]] Index row, [[maybe_unused]] const Each& each) const {
     if constexpr (C::kind != Combine::sum) {
       return v;
     } else if constexpr (std::is_floating_point_v<T>) {
+      if constexpr (has_reciprocals)
+        if (way_ == Way::quick) return reciprocal_.times(v);
       if (way_ == Way::multiply) return hn::Mul(v, by_);
       if (way_ == Way::divide) return hn::Div(v, by_);
       const V of_row = hn::Set(D(), by_row_[row]);
@@ -127,7 +168,9 @@ class Dividing {
     return hn::Div(sums, hn::Set(hn::ScalableTag<double>(), divisor_));
   }
 
+  struct NoReciprocal {};
   Way way_ = Way::multiply;
+  [[no_unique_address]] std::conditional_t<has_reciprocals, Reciprocal<D>, NoReciprocal> reciprocal_;
   V by_;
   const T* by_row_ = nullptr;
   const T* by_output_ = nullptr;
@@ -135,18 +178,17 @@ class Dividing {
   Real divisor_ = 1;
 };
 
-/// The same for windows that all have one divisor: nothing has to be asked for each of them.
+/// The same for windows that all have one divisor, by its reciprocal: nothing has to be asked for each of them.
 template <class C>
-class DividingAll {
+class QuickDividing {
  public:
-  using D = typename C::D;
   using V = typename C::V;
-  explicit DividingAll(Index divisor) : by_(hn::Set(D(), static_cast<typename C::T>(divisor))) {}
-  HWY_INLINE V operator()(V v, Index) const { return hn::Div(v, by_); }
-  HWY_INLINE V of_pixel(V v, Index) const { return hn::Div(v, by_); }
+  explicit QuickDividing(Index divisor) : reciprocal_(divisor) {}
+  HWY_INLINE V operator()(V v, Index) const { return reciprocal_.times(v); }
+  HWY_INLINE V of_pixel(V v, Index) const { return reciprocal_.times(v); }
 
  private:
-  V by_;
+  const Reciprocal<typename C::D> reciprocal_;
 };
 /// Sums of four integers.
 template <class C>

@@ -5,6 +5,8 @@
 
 #include <ndpool/reducer.hpp>
 
+#include <cmath>
+
 namespace ndpool {
 
 /// The factor that the taps on one axis add to the divisor of a window.
@@ -43,6 +45,13 @@ class Divisors {
   const AverageOptions& average_;
   Index vertical_taps_ = 1;
 };
+
+/// True if multiplying by the reciprocal is dividing: that of a power of two is exact.
+template <class T>
+bool has_exact_reciprocal(T divisor) {
+  int exponent = 0;
+  return std::abs(std::frexp(divisor, &exponent)) == T(0.5);
+}
 
 /// True if all outputs along an axis are divided by the same number.
 inline bool has_one_divisor(const Axis& axis, const AverageOptions& average) {

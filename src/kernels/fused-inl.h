@@ -54,6 +54,7 @@ class Fused {
       cuts_ = rows_ && can_cut();
       if (ShortRows<C>::can_make(job.rows)) short_.emplace(job.rows);
     }
+    if (Dividing<C>::has_reciprocals && one_ != 0 && Reciprocal<typename C::D>::fits(one_)) quick_.emplace();
     if constexpr (C::is_common)
       if (LargeWindows<C>::can_make(job.rows)) large_.emplace(job.rows, job.scratch);
     wide_ = !rows_ && !lanes_ && !short_ && !large_ && FusedWide<C>::can_make(job.rows);
@@ -95,9 +96,16 @@ class Fused {
   /// Rows that are made together; where each may have a divisor of its own, there must be room for those.
   static constexpr Index most_in_run = 4096, most_with_divisors = 256;
 
-  /// True if make() did it, and met no NaN.
+  /// True if make() did it, and met no NaN. Averages that lost digits are made again, by true divisions from then on.
   template <class Make>
-  bool is_fit(const Make& make) const {
+  bool is_fit(const Make& make) {
+    if (quick_) {
+      quick_->take();
+      const bool is_made = make();
+      if (!quick_->take()) return is_made;
+      quick_.reset();
+      return make();
+    }
     flag_.take();
     return make() && !flag_.take();
   }
@@ -172,7 +180,7 @@ class Fused {
   template <class Make>
   bool finished(const RowCursor& cursor, T* by_row, const Make& make) const {
     if constexpr (C::is_common && C::kind == Combine::sum)
-      if (one_ != 0) return make(DividingAll<C>(one_));
+      if (quick_) return make(QuickDividing<C>(one_));
     if constexpr (C::stores_two)
       if (one_ == 4) return make(Quartering<C>());
     return make(dividing(cursor, 1, by_row));
@@ -231,7 +239,7 @@ class Fused {
   /// What windows of some rows are divided by; `by_row` has room for what is different in each.
   Dividing<C> dividing(const RowCursor& first, Index count, T* by_row) const {
     if (!divides_) return {};
-    if (one_ != 0) return Dividing<C>(one_);
+    if (one_ != 0) return Dividing<C>(one_, quick_.has_value());
     if (one_along_ && count == 1) return Dividing<C>(divisor_of(first));
     if constexpr (is_real<T>) {
       RowCursor cursor(first);
@@ -248,6 +256,7 @@ class Fused {
 
   const Job& job_;
   const typename C::Flag flag_{};
+  std::optional<InexactFlag> quick_;  ///< if averages are divided by a reciprocal
   const Axis& axis_;
   const bool divides_;
   const T* divisor_row_;

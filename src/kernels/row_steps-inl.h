@@ -123,7 +123,10 @@ class RowSteps {
     } else {
       if constexpr (kernel == 2 && C::stores_two && R > 0) {
         for (; output + 2 * lanes <= ends.whole; output += 2 * lanes) {
-          if (ahead != 0) columns.template ask<R, 1, 2>(output, ahead);
+          if (ahead != 0) {
+            columns.template ask<R, 1, 2>(output, ahead);
+            columns.template ask<R, 1, 2>(output + lanes, ahead);
+          }
           store.two(columns.template pairs_at<R>(2 * output), columns.template pairs_at<R>(2 * (output + lanes)),
                     output);
         }

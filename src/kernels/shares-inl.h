@@ -7,6 +7,7 @@
 #define NDPOOL_SHARES_INL_H_
 #endif
 
+#include "kernels/divisors.hpp"
 #include "kernels/planes-inl.h"
 #include "kernels/separate.hpp"
 
@@ -143,7 +144,8 @@ class NamedShares {
 template <class T>
 class EqualShares {
  public:
-  EqualShares(const Rows& rows, const T* gy, T divisor) : gy_(gy), divisor_(divisor) {
+  EqualShares(const Rows& rows, const T* gy, T divisor)
+      : gy_(gy), divisor_(divisor), factor_(has_exact_reciprocal(divisor) ? T(1) / divisor : T(0)) {
     if (rows.vertical_count > 0) row_step_ = rows.vertical[rows.vertical_count - 1].stride.tangent_out;
   }
 
@@ -155,7 +157,12 @@ class EqualShares {
   class Vector {
    public:
     HWY_INLINE Vector(D d, const EqualShares& shares, Index element, Index)
-        : share_(hn::Div(hn::LoadU(d, shares.row_gy_ + element), hn::Set(d, shares.divisor_))) {}
+        : share_(hn::LoadU(d, shares.row_gy_ + element)) {
+      if (shares.factor_ != 0)
+        share_ = hn::Mul(share_, hn::Set(d, shares.factor_));
+      else
+        share_ = hn::Div(share_, hn::Set(d, shares.divisor_));
+    }
     HWY_INLINE hn::Vec<D> of_tap(Index) const { return share_; }
     HWY_INLINE hn::Vec<D> strays() const { return hn::Zero(D()); }
 
@@ -175,7 +182,7 @@ class EqualShares {
 
  private:
   const T* gy_;
-  const T divisor_;
+  const T divisor_, factor_;  ///< a factor other than 0 does what the divisor does
   Index row_step_ = 0;
   const T* row_gy_ = nullptr;
 };
