@@ -49,12 +49,18 @@ class ShortRows {
     if (width_ > lanes) {
       make_two(in + first * cells, out + first * cells, count, finish, seen);
     } else {
-      make_one(in + first * cells, out + first * cells, count - 1, finish, seen);
+      const auto make = [&](const E* from, E* to, Index planes) HWY_ATTR {
+        if (width_ < lanes)
+          make_one<false>(from, to, planes, finish, seen);
+        else
+          make_one<true>(from, to, planes, finish, seen);
+      };
+      make(in + first * cells, out + first * cells, count - 1);
       // Behind the last plane is what others write, and behind the array what nobody may read.
       E input[(most_rows + 1) * lanes], output[(most_rows + 1) * lanes];
       std::copy_n(in + last * cells, cells, input);
       std::fill_n(input + cells, lanes, E{});
-      make_one(input, output, 1, finish, seen);
+      make(input, output, 1);
       std::copy_n(output, cells, out + last * cells);
     }
     return !C::is_unfit(seen);
@@ -88,15 +94,24 @@ class ShortRows {
     }
   }
 
+  /// Where lanes come from that are moved by so many places, those at one end to the other.
+  static HWY_INLINE auto turned(Index by) {
+    using Lane = hn::TFromD<hn::RebindToSigned<D>>;
+    Lane from[lanes];
+    for (Index i = 0; i < lanes; ++i) from[i] = static_cast<Lane>((i + lanes + by) % lanes);
+    return hn::SetTableIndices(D(), from);
+  }
+
   /// A row is one vector, whose last lanes hold the beginning of the next row; what is written there is overwritten by
-  /// that.
-  template <class Finish>
+  /// that. Unless `is_full`, there are such lanes, which hold what is outside while neighbours are combined.
+  template <bool is_full, class Finish>
   HWY_NOINLINE void make_one(const E* in, E* out, Index count, const Finish& given_finish, V& all_seen) const {
     const D d;
     constexpr int last = static_cast<int>(lanes) - 1;
     const Finish finish = given_finish;  // what the loops need is theirs alone, so that it can live in registers
     const Index width = width_;
     const auto inside = hn::FirstN(d, static_cast<std::size_t>(width));
+    const auto to_right = turned(-1), to_left = turned(1);
     const V outside = C::identity();
     V seen = all_seen;
     const auto load = [](const E* from) NDPOOL_HOT { return Stack<C, 1>{{C::load(from)}}; };
@@ -104,7 +119,14 @@ class ShortRows {
       if constexpr (C::watches) seen = C::notice(seen, middle.of[0]);
       const V all = C::combine(C::combine(above.of[0], middle.of[0]), below.of[0]);
       const V column = hn::IfThenElse(inside, all, outside);
-      const V left = slide<last>(d, column, outside), right = slide<1>(d, outside, column);
+      V left, right;
+      if constexpr (is_full) {
+        left = slide<last>(d, column, outside);
+        right = slide<1>(d, outside, column);
+      } else {
+        left = hn::TableLookupLanes(column, to_right);
+        right = hn::TableLookupLanes(column, to_left);
+      }
       C::store(finish(C::combine(C::combine(left, column), right), 0), out);
       out += width;
     });
