@@ -165,15 +165,16 @@ class RowCursor {
   /// Over `count` rows, to one whose number is given.
   void skip(Index count, Index row) {
     const int last = rows_.vertical_count - 1;
-    if (count == 1) {
-      next();
-    } else if (last >= 0 && vertical_[last] + count < rows_.vertical[last].window.output) {
-      vertical_[last] += count;
-      offset_.out += count * rows_.vertical[last].stride.out;
-      offset_.tangent_out += count * rows_.vertical[last].stride.tangent_out;
-    } else {
+    if (count > 1 && (last < 0 || vertical_[last] + count > rows_.vertical[last].window.output)) {
       *this = RowCursor(rows_, row);
+      return;
     }
+    if (count > 1) {
+      vertical_[last] += count - 1;
+      offset_.out += (count - 1) * rows_.vertical[last].stride.out;
+      offset_.tangent_out += (count - 1) * rows_.vertical[last].stride.tangent_out;
+    }
+    next();
   }
   /// To the same row of the next plane.
   void next_loop();

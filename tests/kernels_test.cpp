@@ -490,7 +490,8 @@ TEST(KernelIndices, MayNameCellsOfOtherWindows) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);
     for (const char* line :
-         {"max shape=3,14,14 kernel=2,2", "max shape=2,9,21 kernel=2,2", "max shape=5,36 kernel=4",
+         {"max shape=3,14,14 kernel=2,2", "max shape=3,8,8 kernel=2,2", "max shape=2,7,11 kernel=2,2",
+          "max shape=2,4,6,13 kernel=2,2,2", "max shape=2,9,21 kernel=2,2", "max shape=5,36 kernel=4",
           "max shape=2,7,25 kernel=3,3", "max shape=2,5,4,19 kernel=2,2,2", "max shape=7,6,11 axes=0,1 kernel=2,2",
           "max shape=9,3 axes=0 kernel=2", "max shape=2,9,17 kernel=3,3 stride=1,1 padding=1,1",
           "max shape=2,60,50 kernel=3,2 stride=2,2", "max shape=3,6,18 kernel=3,3 stride=2,2 padding=1,1",

@@ -84,7 +84,7 @@ class FusedLanes {
     const bool streams = stream && inner % lanes == 0 && run.out_step % lanes == 0 &&
                          reinterpret_cast<std::uintptr_t>(out) % (lanes * sizeof(E)) == 0;
     // Rows are so long that the hardware does not see the next ones coming: the next two, where two are made together.
-    const Index ahead = stream && run.count > 1 ? asked_of_lanes / static_cast<Index>(sizeof(E)) : 0;
+    const Index ahead = stream ? asked_of_lanes / static_cast<Index>(sizeof(E)) : 0;
     const Index kept = axis.dilation == 1 ? axis.kernel - axis.stride : 0;
     Index row = 0;
     const auto target = [&](Index elements_ahead) HWY_ATTR {

@@ -174,6 +174,11 @@ class FusedWinners {
         const Taps taps = axis_.taps(output);
         const Index step = taps.step * inner, first_number = taps.first_tap * each;
         const Index first_cell = run.first_cell + output * axis_.stride;
+        if constexpr (is_common && carries_numbers && !Vectors::watches)
+          if (window.count == 2 && taps.count == 2) {
+            make_four<flips>(window, run, row, taps, output);
+            continue;
+          }
         for (Index next = 0; next < inner; next += lanes) {
           const Index lane = std::min(next, inner - lanes);  // the last vector may make some outputs again
           const Index from = taps.first * inner + lane;
@@ -199,6 +204,30 @@ class FusedWinners {
       }
     if constexpr (Vectors::watches) return hn::AllFalse(d, hn::IsNaN(seen));
     return true;
+  }
+
+  /// All lanes of an output that sees two columns of two rows.
+  template <bool flips>
+  HWY_INLINE void make_four(const Window& window, const Run& given, Index row, const Taps& taps, Index output) const {
+    using Best = typename Vectors::Best;
+    const Run run = given;  // what the loop needs is its own, so that it can live in registers
+    const Index inner = inner_, each = number_weight(rows_.horizontal, numbering_), step = taps.step * inner;
+    const Index from = row * run.in_step + taps.first * inner, first_cell = run.first_cell + output * axis_.stride;
+    const T *const upper = window.row[0] + from, *const lower = window.row[1] + from;
+    const auto number = [&](int r, Index t) HWY_ATTR {
+      return Vectors::number(static_cast<Index>(window.carried[r]) + (taps.first_tap + t) * each);
+    };
+    const auto first = number(0, 0), second = number(0, 1), third = number(1, 0), fourth = number(1, 1);
+    for (Index next = 0; next < inner; next += lanes) {
+      const Index lane = std::min(next, inner - lanes);  // the last vector may make some outputs again
+      const auto value = [&](const T* at)
+                             HWY_ATTR { return Vectors::template flip<flips>(hn::LoadU(D(), at + lane), run); };
+      Best best{value(upper), first}, below{value(lower), third};
+      best.take(value(upper + step), second);
+      below.take(value(lower + step), fourth);
+      best.take(below.value, below.carried);
+      Vectors::template store<flips, false>(best, run, output * inner + lane, first_cell, 0);
+    }
   }
 
   const TangentJob& job_;

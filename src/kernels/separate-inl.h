@@ -59,9 +59,13 @@ class SeparateWindows {
         count = std::min(rows_.vertical[last].window.output - cursor.vertical_position(last), last_row - row);
       shares_.to_row(cursor, first_cell);
       fine &= make_rows(to, count);
-      for (Index i = 0; i < count; ++i, cursor.next())
-        if (has_rest_) zero_rows_behind(0, cursor, gx_ + cursor.offset().tangent_in, false);
       row += count;
+      if (!has_rest_) {
+        if (row < last_row) cursor.skip(count, row);
+        continue;
+      }
+      for (Index i = 0; i < count; ++i, cursor.next())
+        zero_rows_behind(0, cursor, gx_ + cursor.offset().tangent_in, false);
     }
     return fine;
   }
@@ -90,7 +94,10 @@ class SeparateWindows {
     const hn::Half<decltype(d)> half;
     const Index neighbours = inner_ > 1 ? inner_ : axis_.output;
     if (neighbours >= static_cast<Index>(hn::Lanes(d)))
-      return inner_ > 1 ? make_lanes(d, to, count) : make_outputs(d, to, count);
+      return inner_ > 1 ? make_lanes_of(d, to, count) : make_outputs(d, to, count);
+    if constexpr (hn::MaxLanes(decltype(d)()) == 8)
+      if (inner_ == 1 && axis_.kernel == 2 && neighbours >= static_cast<Index>(hn::Lanes(half)))
+        return tap_rows_ == 2 ? make_outputs_of<2, 2, true>(d, to, count) : make_outputs_of<2, 0, true>(d, to, count);
     if constexpr (hn::MaxLanes(decltype(half)()) >= 4)
       if (neighbours >= static_cast<Index>(hn::Lanes(half)))
         return inner_ > 1 ? make_lanes(half, to, count) : make_outputs(half, to, count);
@@ -110,9 +117,17 @@ class SeparateWindows {
 
 #if HWY_TARGET != HWY_SCALAR
   template <class D>
+  bool make_lanes_of(D d, T* to, Index count) {
+    return axis_.kernel == 2 && tap_rows_ == 2 ? make_lanes<2>(d, to, count) : make_lanes(d, to, count);
+  }
+  /// Windows of `size` columns and rows, or of any with 0.
+  template <int size = 0, class D>
   HWY_NOINLINE bool make_lanes(D d, T* to, Index count) {
     const auto lanes = static_cast<Index>(hn::Lanes(d));
-    const Index kernel = axis_.kernel, inner = inner_, outputs = axis_.output, tap_rows = tap_rows_;
+    const Index kernel = size > 0 ? size : axis_.kernel, tap_rows = size > 0 ? size : tap_rows_;
+    const Index inner = inner_, outputs = axis_.output;
+    Index row_offsets[size > 0 ? size : most_separate_taps];
+    std::copy_n(row_offsets_, tap_rows, row_offsets);
     Shares shares = shares_;  // what the loops need is theirs alone, so that it can live in registers
     auto strays = hn::Zero(d);
     for (Index row = 0, output = 0; row < count;) {
@@ -120,9 +135,16 @@ class SeparateWindows {
         const Index lane = std::min(next, inner - lanes);  // the last vector may make some cells again
         typename Shares::template Vector<D> vector(d, shares, output * inner + lane, output * kernel);
         T* const cells = to + output * kernel * inner + lane;
-        for (Index r = 0, tap = 0; r < tap_rows; ++r)
-          for (Index t = 0; t < kernel; ++t, ++tap)
-            hn::StoreU(vector.of_tap(tap), d, cells + row_offsets_[r] + t * inner);
+        const auto make = [&](Index r) HWY_ATTR {
+          for (Index t = 0; t < kernel; ++t)
+            hn::StoreU(vector.of_tap(r * kernel + t), d, cells + row_offsets[r] + t * inner);
+        };
+        if constexpr (size == 2) {
+          make(0);
+          make(1);
+        } else {
+          for (Index r = 0; r < tap_rows; ++r) make(r);
+        }
         strays = hn::Or(strays, vector.strays());
       }
       if (++output < outputs) continue;
@@ -143,8 +165,9 @@ class SeparateWindows {
       default: return make_outputs_of<4>(d, to, count);
     }
   }
-  /// `rows` is the number of input rows under an output, or 0 for any.
-  template <int kernel, int rows = 0, class D>
+  /// `rows` is the number of input rows under an output, or 0 for any. Narrow rows are less than a vector of outputs,
+  /// but at least half of one: both halves of a vector are made, and may overlap.
+  template <int kernel, int rows = 0, bool is_narrow = false, class D>
   HWY_NOINLINE bool make_outputs_of(D d, T* to, Index count) {
     const auto lanes = static_cast<Index>(hn::Lanes(d));
     const Index outputs = axis_.output, tap_rows = rows > 0 ? rows : tap_rows_;
@@ -152,6 +175,7 @@ class SeparateWindows {
     Shares shares = shares_;  // what the loops need is theirs alone, so that it can live in registers
     Index row_offsets[rows > 0 ? rows : most_separate_taps];
     std::copy_n(row_offsets_, tap_rows, row_offsets);
+    const Index upper = is_narrow ? outputs - lanes / 2 : lanes / 2;
     bool streams = kernel == 2 && streams_ && outputs % lanes == 0;
     for (Index r = 0; r < tap_rows; ++r)
       streams = streams && reinterpret_cast<std::uintptr_t>(to + row_offsets[r]) % (lanes * sizeof(T)) == 0;
@@ -159,8 +183,8 @@ class SeparateWindows {
     auto strays = hn::Zero(d);
     for (Index row = 0; row < count; ++row, to += step, shares.next_row())
       for (Index next = 0; next < outputs; next += lanes) {
-        const Index output = std::min(next, outputs - lanes);  // the last vector may make some cells again
-        typename Shares::template Vector<D> vector(d, shares, output, output * kernel);
+        const Index output = is_narrow ? 0 : std::min(next, outputs - lanes);  // the last may make some cells again
+        typename Shares::template Vector<D, is_narrow> vector(d, shares, output, output * kernel, upper);
         T* const cells = to + output * kernel;
         const auto make = [&](Index r) HWY_ATTR {
           const Index tap = r * kernel;
@@ -170,7 +194,8 @@ class SeparateWindows {
             hn::StoreU(first, d, at);
           } else if constexpr (kernel == 2) {
             const auto second = vector.of_tap(tap + 1);
-            store(hn::InterleaveLower(d, first, second), hn::InterleaveUpper(d, first, second), d, at, streams);
+            store(hn::InterleaveLower(d, first, second), hn::InterleaveUpper(d, first, second), d, at, kernel * upper,
+                  streams);
           } else if constexpr (kernel == 3) {
             const auto second = vector.of_tap(tap + 1), third = vector.of_tap(tap + 2);
             hn::StoreInterleaved3(first, second, third, d, at);
@@ -190,9 +215,9 @@ class SeparateWindows {
     return are_none(d, strays);
   }
 
-  /// Blocks of 16 bytes that come alternately from both.
+  /// Blocks of 16 bytes that come alternately from both; the second half of them goes `upper` elements behind.
   template <class D, class V>
-  static HWY_INLINE void store(V even, V odd, D d, T* to, bool streams) {
+  static HWY_INLINE void store(V even, V odd, D d, T* to, Index upper, bool streams) {
     auto first = even, second = odd;
     if constexpr (hn::MaxLanes(D()) * sizeof(T) > 16) {
       first = hn::ConcatLowerLower(d, odd, even);
@@ -200,10 +225,10 @@ class SeparateWindows {
     }
     if (streams) {
       hn::Stream(first, d, to);
-      hn::Stream(second, d, to + hn::Lanes(d));
+      hn::Stream(second, d, to + upper);
     } else {
       hn::StoreU(first, d, to);
-      hn::StoreU(second, d, to + hn::Lanes(d));
+      hn::StoreU(second, d, to + upper);
     }
   }
 

@@ -17,6 +17,19 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET != HWY_SCALAR
+/// A vector of elements, or one whose upper half is that of elements from `upper` on.
+template <bool in_halves, class D, class E>
+HWY_INLINE hn::Vec<D> load_halves(D d, const E* from, [[maybe_unused]] Index upper) {
+  if constexpr (in_halves) {
+    const hn::Half<D> half;
+    return hn::Combine(d, hn::LoadU(half, from + upper), hn::LoadU(half, from));
+  } else {
+    return hn::LoadU(d, from);
+  }
+}
+#endif
+
 /// Gradients that go to the tap that an output names: by tap numbers, or by flat indices that were all found to name a
 /// cell of the plane.
 template <class T, class I>
@@ -52,21 +65,27 @@ class NamedShares {
   }
 
 #if HWY_TARGET != HWY_SCALAR
-  /// Some outputs, from an element of the row on; `cell` is where the window of the first begins in the row.
-  template <class D>
+  /// Some outputs, from an element of the row on; `cell` is where the window of the first begins in the row. Those in
+  /// the upper half of the vector may be others than the next: so many elements behind the first.
+  template <class D, bool in_halves = false>
   class Vector {
    public:
     using Names = hn::Vec<hn::RebindToSigned<D>>;
-    HWY_INLINE Vector(D d, const NamedShares& shares, Index element, Index cell)
+    HWY_INLINE Vector(D d, const NamedShares& shares, Index element, Index cell, Index upper = 0)
         // Gradients are added to 0, so that a negative zero is +0 on every path.
-        : gy_(hn::Add(hn::Zero(d), hn::LoadU(d, shares.row_gy_ + element))),
-          name_(load(shares.row_names_ + element)),
+        : gy_(hn::Add(hn::Zero(d), load_halves<in_halves>(d, shares.row_gy_ + element, upper))),
+          name_(load(shares.row_names_ + element, upper)),
           left_(hn::Zero(d)),
           tap_names_(shares.tap_names_) {
       if constexpr (is_flat) {
         const hn::RebindToSigned<D> wide;
         left_ = hn::VecFromMask(d, hn::RebindMask(d, hn::Gt(name_, hn::Set(wide, Name(-1)))));
-        const auto steps = hn::Mul(hn::Iota(wide, 0), hn::Set(wide, static_cast<Name>(shares.step_)));
+        auto elements = hn::Iota(wide, 0);
+        if constexpr (in_halves) {
+          const hn::Half<decltype(wide)> half;
+          elements = hn::Combine(wide, hn::Iota(half, static_cast<Name>(upper)), hn::Iota(half, 0));
+        }
+        const auto steps = hn::Mul(elements, hn::Set(wide, static_cast<Name>(shares.step_)));
         name_ = hn::Sub(name_, hn::Add(hn::Set(wide, static_cast<Name>(shares.first_cell_ + cell)), steps));
       }
     }
@@ -81,19 +100,20 @@ class NamedShares {
     HWY_INLINE hn::Vec<D> strays() const { return left_; }
 
    private:
-    static HWY_INLINE Names load(const I* from) {
+    static HWY_INLINE Names load(const I* from, Index upper) {
       const hn::RebindToSigned<D> wide;
       if constexpr (!is_flat && sizeof(T) == 8) {
         const hn::Rebind<std::int32_t, D> middle;
         return hn::PromoteTo(wide, hn::PromoteTo(middle, hn::LoadU(hn::Rebind<I, D>(), from)));
       } else if constexpr (!is_flat) {
-        return hn::PromoteTo(wide, hn::LoadU(hn::Rebind<I, D>(), from));
+        return hn::PromoteTo(wide, load_halves<in_halves>(hn::Rebind<I, D>(), from, upper));
       } else if constexpr (sizeof(T) == 8) {
         return hn::LoadU(wide, from);
       } else {
         // The lower halves are enough: planes that come here have fewer cells.
         const auto* halves = reinterpret_cast<const std::int32_t*>(from);
-        return hn::ConcatEven(wide, hn::LoadU(wide, halves + hn::Lanes(wide)), hn::LoadU(wide, halves));
+        const auto behind = in_halves ? 2 * upper : static_cast<Index>(hn::Lanes(wide));
+        return hn::ConcatEven(wide, hn::LoadU(wide, halves + behind), hn::LoadU(wide, halves));
       }
     }
 
@@ -153,11 +173,11 @@ class EqualShares {
   void next_row() { row_gy_ += row_step_; }
 
 #if HWY_TARGET != HWY_SCALAR
-  template <class D>
+  template <class D, bool in_halves = false>
   class Vector {
    public:
-    HWY_INLINE Vector(D d, const EqualShares& shares, Index element, Index)
-        : share_(hn::LoadU(d, shares.row_gy_ + element)) {
+    HWY_INLINE Vector(D d, const EqualShares& shares, Index element, Index, Index upper = 0)
+        : share_(load_halves<in_halves>(d, shares.row_gy_ + element, upper)) {
       if (shares.factor_ != 0)
         share_ = hn::Mul(share_, hn::Set(d, shares.factor_));
       else
