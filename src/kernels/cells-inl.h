@@ -251,7 +251,7 @@ HWY_INLINE EvenOdd<V> even_odd(D d, V high, V low) {
 
 /// What even and odd lanes of `low`, then of `high`, combine to: within each block of 16 bytes.
 template <class C, class V = typename C::V>
-HWY_INLINE V combined_in_blocks(V high, V low) {
+HWY_INLINE V combined_in_blocks([[maybe_unused]] V high, V low) {
 #if HWY_TARGET == HWY_AVX2
   if constexpr (sizeof(typename C::T) == 4) {
     const typename C::D d;
