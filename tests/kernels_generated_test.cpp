@@ -173,6 +173,12 @@ std::vector<std::string> problems_of_rows_in_registers() {
       lines.push_back(
           std::string(name) + " shape=" + problem +
           (std::string_view(problem).find("axes=1 ") != std::string_view::npos ? " stride=1" : " stride=1,1"));
+    for (const Index width : {8, 9, 14, 15, 16, 17, 35})  // windows that are taller than wide, or wider than tall
+      for (const char* window : {"kernel=3,2 stride=1,2", "kernel=3,2 stride=2,2", "kernel=3,4 stride=1,4",
+                                 "kernel=3,4 stride=2,4", "kernel=3,2 stride=1,1", "kernel=3,3 stride=2,1 padding=1,0",
+                                 "kernel=3,3 stride=1,2 padding=1,1", "kernel=2,3 stride=1,2", "kernel=2,4 stride=2,4",
+                                 "kernel=1,2 stride=1,2", "kernel=4,2 stride=4,2", "kernel=3,2 stride=2,2 padding=1,0"})
+        lines.push_back(std::string(name) + " shape=2,9," + std::to_string(width) + " axes=1,2 " + window);
     for (const char* volume : {"2,5,6,20", "2,6,7,11", "3,4,4,9", "2,4,5,33"})  // planes of planes
       for (const char* window : {"kernel=2,2,2", "kernel=1,2,2", "kernel=2,1,4", "kernel=3,3,3 stride=2,2,2"})
         lines.push_back(std::string(name) + " shape=" + volume + " axes=1,2,3 " + window);

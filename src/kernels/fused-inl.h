@@ -118,7 +118,7 @@ class Fused {
 
   /// True if windows have three rows, of which one may be on padding: then those of whole planes are made alike.
   bool can_cut() const {
-    if (C::is_rare || job_.rows.vertical_count != 1) return false;
+    if (C::is_rare || job_.rows.vertical_count != 1 || !FusedRow<C>::goes_by_middle(job_.rows)) return false;
     const Axis& axis = job_.rows.vertical[0].window;
     return !axis.adaptive && axis.kernel == 3 && axis.stride <= 2 && axis.dilation == 1 && axis.lo <= 1 &&
            axis.start(axis.output - 1) + 2 <= axis.input &&

@@ -44,6 +44,13 @@ class FusedRow {
     return axis.lo <= 1 && beyond <= 1 && axis.input >= lanes;
   }
 
+  /// True if it makes rows of windows of three rows by their middle ones (`three_rows`), so that the others may be on
+  /// padding.
+  static bool goes_by_middle(const Rows& rows) {
+    const Axis& axis = rows.horizontal.window;
+    return axis.stride <= 2 && !(rows.inner.extent == 1 && is_narrow(axis));
+  }
+
   /// Output rows. `finish(vector, output)` is what is stored. False if there was a NaN: then what was written is not to
   /// be used.
   template <class Finish>
