@@ -1,4 +1,4 @@
-// What the tests of docs/seed-map.md share: windows, images, and comparisons that check shape and numbers at once.
+// What the tests of docs/origins.md share: windows, images, and comparisons that check shape and numbers at once.
 #pragma once
 
 #include <gtest/gtest.h>
