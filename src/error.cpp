@@ -140,11 +140,14 @@ std::string message(const Fault& fault) {
       out << argument << " holds " << v[0] << ", which is neither -1 nor one of the " << v[1] << " cells it can name";
       break;
     case Code::edges_dropped:
-      out << Subject(fault) << " with stride " << v[1] << " loses " << v[2] << " of " << v[3]
-          << " elements at the end; " << v[4] << " more of padding there keeps them";
+      out << Subject(fault) << " with stride " << v[1] << " leaves " << v[2] << " of " << v[3]
+          << " cells, padding included, behind the last window; ";
+      if (v[4] > 0) out << v[4] << " more of padding or ";
+      out << Count{v[2], "cell", "cells"} << " fewer there would leave none";
       break;
     case Code::nothing_kept:
-      out << "backward has nothing to go back from: it needs a forward in training mode before it";
+      out << (fault.argument == Argument::grad_out ? "backward has nothing to go back from" : "mask has no winners")
+          << ": it needs a forward in training mode before it";
       break;
   }
   return out.str();

@@ -487,7 +487,8 @@ std::vector<Wrong> wrong_compact_indices() {
 std::vector<Wrong> wrong_layers() {
   return {
       Wrong("LayerThatLosesEdges", edges_dropped,
-            "kernel 2 on axis 2 with stride 2 loses 1 of 5 elements at the end; 1 more",
+            "kernel 2 on axis 2 with stride 2 leaves 1 of 5 cells, padding included, behind the last window; 1 more of "
+            "padding or 1 cell fewer",
             [](Memory&) {
               nn::MaxPool1D(2, 2, {.edges = Edges::error}).output_shape({1, 1, 5});
             }),
@@ -495,6 +496,8 @@ std::vector<Wrong> wrong_layers() {
             [](Memory&) {
               nn::MaxPool1D(2).backward(nn::Tensor({1, 1, 2}));
             }),
+      Wrong("MaskBeforeForward", nothing_kept, "mask...needs a forward in training mode",
+            [](Memory&) { nn::MaxPool1D(2).mask(); }),
   };
 }
 

@@ -1,47 +1,11 @@
 // Layers against literals and against the spec of the pools they stand for.
-#include "support/array.hpp"
-
-#include <gtest/gtest.h>
+#include "support/layers.hpp"
 
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace ndpool::nn {
 namespace {
-
-Tensor noise(const Shape& shape, unsigned seed) {
-  Tensor tensor(shape);
-  for (float& value : tensor) {
-    seed = seed * 1664525U + 1013904223U;
-    value = static_cast<float>(static_cast<int>(seed >> 20) - 2048) / 64;
-  }
-  return tensor;
-}
-
-/// What the spec of a pool answers, as a layer would.
-Tensor by_spec(const Pool& pool, const Tensor& x) {
-  Tensor y(pool.output_shape(x.shape()));
-  pool.by_spec().forward(view(x.data(), x.shape()), view(y.data(), y.shape()));
-  return y;
-}
-Tensor by_spec(const Pool& pool, const Tensor& x, const Tensor& gy) {
-  Tensor gx(x.shape());
-  pool.by_spec().vjp(view(x.data(), x.shape()), view(gy.data(), gy.shape()), view(gx.data(), gx.shape()));
-  return gx;
-}
-
-template <class Call>
-std::string refusal(Call call, Code code) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return {};
-}
 
 struct Named {
   std::string name;
@@ -88,7 +52,19 @@ std::vector<Named> every_layer() {
        std::make_shared<AdaptiveAvgPoolND>(Shape{4}),
        adaptive_avg_pool({.output_size = {4}}),
        {2, 2, 9}},
-      {"global_max", std::make_shared<GlobalMaxPool>(2), global_max_pool({.axes = {2, 3}}, first), {2, 3, 4, 5}},
+      {"global_max", std::make_shared<GlobalMaxPool>(2), global_max_pool({.axes = {2, 3}}), {2, 3, 4, 5}},
+      {"global_max_kept",
+       std::make_shared<GlobalMaxPool>(1, true, Ties::standard),
+       global_max_pool({.axes = {2}, .keepdims = true}),
+       {2, 3, 7}},
+      {"global_max_first",
+       std::make_shared<GlobalMaxPool>(2, false, Ties::first),
+       global_max_pool({.axes = {2, 3}}, first),
+       {2, 3, 17, 16}},
+      {"global_max_split",
+       std::make_shared<GlobalMaxPool>(3, false, Ties::split),
+       global_max_pool({.axes = {2, 3, 4}}, {.ties = Ties::split}),
+       {2, 3, 4, 5, 2}},
       {"global_avg", std::make_shared<GlobalAvgPool>(2), global_avg_pool({.axes = {2, 3}}), {2, 3, 4, 5}},
       {"global_avg_kept",
        std::make_shared<GlobalAvgPool>(1, true),
@@ -193,21 +169,6 @@ TEST(Layers, BackwardNeedsAForwardInTrainingMode) {
   refusal([&] { layer.backward(gy); }, Code::nothing_kept);
 }
 
-TEST(Layers, ARefusedForwardLeavesWhatWasKept) {
-  MaxPool1D layer(2);
-  layer.set_training(true);
-  layer.forward(Tensor({1, 1, 4}, {1, 2, 4, 3}));
-  refusal([&] { layer.forward(Tensor({1, 1, 1})); }, Code::kernel_exceeds_input);
-  EXPECT_EQ(layer.backward(Tensor({1, 1, 2}, {5, 6})), Tensor({1, 1, 4}, {0, 5, 6, 0}));
-}
-
-TEST(Layers, TheFirstOfEqualMaximaGetsTheGradient) {
-  GlobalMaxPool layer(1);
-  layer.set_training(true);
-  EXPECT_EQ(layer.forward(Tensor({1, 1, 4}, {1, 7, 7, 2})), Tensor({1, 1}, {7}));
-  EXPECT_EQ(layer.backward(Tensor({1, 1}, {3})), Tensor({1, 1, 4}, {0, 3, 0, 0}));
-}
-
 TEST(Layers, NamesAreThoseOfTheirClasses) {
   EXPECT_EQ(MaxPool1D(2).name(), "MaxPool1D");
   EXPECT_EQ(AvgPool1D(2).name(), "AvgPool1D");
@@ -215,16 +176,6 @@ TEST(Layers, NamesAreThoseOfTheirClasses) {
   EXPECT_EQ(AvgPool2D(2, 2).name(), "AvgPool2D");
   EXPECT_EQ(MaxPoolND({2, 2, 2}).name(), "MaxPoolND");
   EXPECT_EQ(GlobalAvgPool(2).name(), "GlobalAvgPool");
-}
-
-TEST(Layers, ParametersThatFitNoShapeAreRefusedAtOnce) {
-  EXPECT_EQ(refusal([] { MaxPool1D(0); }, Code::not_positive), "kernel 0 on axis 2 must be at least 1");
-  EXPECT_EQ(refusal([] { AvgPool2D(2, 2, 1, 0); }, Code::not_positive), "stride 0 on axis 3 must be at least 1");
-  refusal([] { MaxPool1D(2, -2); }, Code::not_positive);
-  refusal([] { MaxPool1D(2, 2, {.dilation = {0}}); }, Code::not_positive);
-  refusal([] { MaxPoolND({2, 2}, {2}); }, Code::wrong_count);
-  refusal([] { MaxPool2D(2, 2, -1, -1, {.padding = {1}}); }, Code::wrong_count);
-  refusal([] { GlobalMaxPool(0); }, Code::nothing_to_pool);
 }
 
 TEST(Layers, AKernelLargerThanTheInputIsRefused) {
@@ -235,80 +186,6 @@ TEST(Layers, AKernelLargerThanTheInputIsRefused) {
                 },
                 Code::kernel_exceeds_input),
             "kernel 3 on axis 2 does not fit: it spans 3 cells, and input 2 with padding 0 and 0 has 2");
-}
-
-TEST(Edges, DropIsTheDefaultAndTheSummarySaysWhatIsLost) {
-  const MaxPool2D layer(2, 3);
-  EXPECT_EQ(layer.output_shape({1, 2, 5, 8}), (Shape{1, 2, 2, 2}));
-  EXPECT_EQ(
-      layer.summary({1, 2, 5, 8}),
-      "MaxPool2D: [1, 2, 5, 8] -> [1, 2, 2, 2], loses 1 of 5 at the end of axis 2 and 2 of 8 at the end of axis 3 "
-      "(32 of 80 elements)");
-  EXPECT_EQ(layer.summary({1, 2, 4, 6}), "MaxPool2D: [1, 2, 4, 6] -> [1, 2, 2, 2]");
-}
-
-TEST(Edges, ErrorSaysHowManyAreLostAndWhatPaddingKeepsThem) {
-  MaxPool1D layer(4, 4, {.edges = Edges::error});
-  EXPECT_EQ(refusal(
-                [&] {
-                  layer.forward(Tensor({1, 1, 10}));
-                },
-                Code::edges_dropped),
-            "kernel 4 on axis 2 with stride 4 loses 2 of 10 elements at the end; 2 more of padding there keeps them");
-  EXPECT_EQ(layer.forward(Tensor({1, 1, 8})).shape(), (Shape{1, 1, 2}));
-  // What it says is so.
-  MaxPool1D padded(4, 4, {.padding = {{0, 2}}, .edges = Edges::error});
-  EXPECT_EQ(padded.forward(Tensor({1, 1, 10})).shape(), (Shape{1, 1, 3}));
-}
-
-TEST(Edges, CeilKeepsThem) {
-  MaxPool1D layer(2, 2, {.edges = Edges::ceil});
-  EXPECT_EQ(layer.forward(Tensor({1, 1, 5}, {1, 2, 3, 4, 99})), Tensor({1, 1, 3}, {2, 4, 99}));
-  EXPECT_EQ(layer.summary({1, 1, 5}), "MaxPool1D: [1, 1, 5] -> [1, 1, 3]");
-}
-
-bool sees(const Axis& axis, Index output, Index cell) {
-  const Taps taps = axis.taps(output);
-  for (Index tap = 0; tap < taps.count; ++tap)
-    if (taps.first + tap * taps.step == cell) return true;
-  return false;
-}
-
-/// Cells that no window sees and that windows behind the last would, counted by asking every window for every cell.
-Index lost_by_hand(const Axis& axis) {
-  Index lost = 0;
-  for (Index cell = 0; cell < axis.input; ++cell) {
-    bool seen = false, could_be = false;
-    for (Index output = 0; output < axis.input + axis.lo; ++output)
-      (output < axis.output ? seen : could_be) |= sees(axis, output, cell);
-    if (!seen && could_be) ++lost;
-  }
-  return lost;
-}
-
-TEST(Edges, LossAndPaddingAgreeWithACountByHand) {
-  int losing = 0;
-  for (Index length = 1; length < 13; ++length)
-    for (Index kernel = 1; kernel < 5; ++kernel)
-      for (Index stride = 1; stride < 5; ++stride)
-        for (Index dilation = 1; dilation < 4; ++dilation)
-          for (Index pad = 0; pad < 3; ++pad) {
-            AxisWindow window{.kernel = kernel, .stride = stride, .lo = pad, .hi = pad / 2, .dilation = dilation};
-            Axis axis;
-            if (windowed_axis(length, window, 0, axis)) continue;
-            const Loss loss = axis.loss();
-            ASSERT_EQ(loss.cells, lost_by_hand(axis)) << length << ' ' << kernel << ' ' << stride << ' ' << dilation;
-            if (loss.cells == 0) continue;
-            ++losing;
-            Axis padded;
-            window.hi += loss.padding;
-            ASSERT_FALSE(windowed_axis(length, window, 0, padded));
-            EXPECT_EQ(padded.loss().cells, 0);
-            window.hi -= 1;
-            ASSERT_FALSE(windowed_axis(length, window, 0, padded));
-            EXPECT_GT(padded.loss().cells, 0) << "less padding would do";
-          }
-  EXPECT_GT(losing, 100);
 }
 
 }  // namespace

@@ -5,12 +5,14 @@
 //   ndpool::nn::Tensor y = pool.forward(x);            // [batch, channels, height, width]
 //   ndpool::nn::Tensor gx = pool.backward(gy);
 //
+//   ndpool::nn::IndexTensor mask = pool.mask();        // row and column of every maximum
+//
 // A layer is parameters and a plan for the last shape that it met. All throw `ndpool::Error` before they change
-// anything. The first of equal maxima is the winner, global pools included, since one number per output is all that is
-// kept.
+// anything. A layer that was moved from keeps its parameters and forgets the rest.
 #pragma once
 
 #include <ndpool/edges.hpp>
+#include <ndpool/nn/tensor.hpp>
 #include <ndpool/plan.hpp>
 
 #include <optional>
@@ -19,32 +21,6 @@
 #include <vector>
 
 namespace ndpool::nn {
-
-/// An array of floats in row-major order that owns its memory.
-class Tensor {
- public:
-  Tensor() = default;
-  explicit Tensor(const Shape& shape, float fill = 0);
-  /// Throws if there are not as many values as the shape has elements.
-  Tensor(const Shape& shape, std::vector<float> values);
-
-  const Shape& shape() const { return shape_; }
-  Index size() const { return static_cast<Index>(values_.size()); }
-  float* data() { return values_.data(); }
-  const float* data() const { return values_.data(); }
-  float* begin() { return data(); }
-  float* end() { return data() + size(); }
-  const float* begin() const { return data(); }
-  const float* end() const { return data() + size(); }
-  float& operator[](Index i) { return values_[static_cast<std::size_t>(i)]; }
-  float operator[](Index i) const { return values_[static_cast<std::size_t>(i)]; }
-
-  bool operator==(const Tensor&) const = default;
-
- private:
-  Shape shape_{0};
-  std::vector<float> values_;
-};
 
 class Layer {
  public:
@@ -73,18 +49,25 @@ class PoolLayer : public Layer {
   Shape output_shape(const Shape& input) const final { return pool_.output_shape(checked(input)); }
   void set_training(bool training) final;
 
-  /// One line: the name, both shapes, and the elements that no window sees because of the edges.
+  /// One line: the name, both shapes, and the elements behind the last window of an axis, which no window sees.
   std::string summary(const Shape& input) const;
 
   /// Bytes that are kept for `backward` now.
   virtual std::size_t kept_bytes() const = 0;
 
  protected:
-  PoolLayer(std::string name, const Pool& pool, int pooled_axes, Edges edges = Edges::drop)
-      : name_(std::move(name)), pool_(pool), pooled_axes_(pooled_axes), edges_(edges) {}
+  /// `name` is a literal. Throws if the pool's parameters fit no shape.
+  PoolLayer(const char* name, const Pool& pool, int pooled_axes, Edges edges = Edges::drop);
+  PoolLayer(const PoolLayer&) = default;
+  PoolLayer& operator=(const PoolLayer&) = default;
+  PoolLayer(PoolLayer&& other) noexcept;
+  PoolLayer& operator=(PoolLayer&& other) noexcept;
 
-  const Pool& pool() const { return pool_; }
   const Plan<float>& plan() const { return *plan_; }
+  /// The geometry of the plan.
+  Geometry geometry() const { return pool_.geometry(planned_); }
+  /// Throws, with a sentence about `argument`, unless the last forward has kept what `backward` needs.
+  void require_kept(Argument argument) const;
 
  private:
   virtual void run_and_keep(const Tensor& x, Tensor& y) = 0;
@@ -94,29 +77,47 @@ class PoolLayer : public Layer {
   /// The shape itself, if the layer can take it.
   const Shape& checked(const Shape& input) const;
 
-  std::string name_;
+  const char* name_;
   Pool pool_;
   int pooled_axes_;
   Edges edges_;
   std::optional<Plan<float>> plan_;
-  Shape planned_;  ///< input shape of the plan
-  bool keeps_ = false;
+  Shape planned_;       ///< input shape of the plan
+  bool keeps_ = false;  ///< `backward` has what it needs
 };
 
-/// Max: keeps the number of each winner's tap, in one byte up to 255 taps.
+/// Max. Keeps for each output the number of the winner's tap, in 1 byte up to 255 taps, 2 up to 65535, then 4 or 8; of
+/// global pools with ties `all` and `split` one bit per input element.
 class MaxLayer : public PoolLayer {
  public:
   std::size_t kept_bytes() const final;
 
+  /// Where the maximum of each output is: its position on every pooled axis, counted without padding. The shape is that
+  /// of the output with the last axis as many times longer as axes are pooled: `[B, C, L]`, `[B, C, OH, OW * 2]` with
+  /// pairs (ih, iw). Of equal maxima the first. Needs a forward in training mode, from whose memory it is computed.
+  IndexTensor mask() const;
+
  protected:
-  using PoolLayer::PoolLayer;
+  MaxLayer(const char* name, const Pool& pool, int pooled_axes, Edges edges = Edges::drop, Ties ties = Ties::first)
+      : PoolLayer(name, pool, pooled_axes, edges), ties_(ties) {}
 
  private:
+  template <class T>
+  using Winners = std::vector<T>;
+  struct Bits {
+    std::vector<std::uint8_t> bytes;
+  };
+
   void run_and_keep(const Tensor& x, Tensor& y) final;
   void run_back(const Tensor& grad_out, Tensor& grad_in) const final;
-  void forget() final { taps_ = {}; }
+  void forget() final { kept_ = {}; }
 
-  std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>> taps_;
+  /// The flat index over the pooled axes of the first maximum of an output, the `number`-th in row-major order.
+  Index winner(const Geometry& geometry, const Shape& output, Index number) const;
+
+  Ties ties_;
+  /// Tap numbers; flat indices where a window has too many taps for those; the extremes of global pools.
+  std::variant<Winners<std::uint8_t>, Winners<std::uint16_t>, Winners<std::uint32_t>, Winners<Index>, Bits> kept_;
 };
 
 /// Average: keeps nothing, since its derivative does not depend on the input.
@@ -217,8 +218,12 @@ struct AdaptiveAvgPoolND : AverageLayer {
 
 /// One bin for the `pooled_axes` axes behind batch and channels, which are dropped unless `keepdims` keeps them with
 /// length 1: `GlobalAvgPool(2)` makes [batch, channels] of [batch, channels, height, width].
+///
+/// `ties` says which of equal maxima get the gradient: `all` of them, each in full (the default); the `first`; or all,
+/// with the gradient `split` evenly. For n elements per output, training keeps n / 8 bytes per output, for `first` 1
+/// byte up to 255 elements, 2 up to 65535, then 4.
 struct GlobalMaxPool : MaxLayer {
-  explicit GlobalMaxPool(int pooled_axes, bool keepdims = false);
+  explicit GlobalMaxPool(int pooled_axes, bool keepdims = false, Ties ties = Ties::all);
 };
 struct GlobalAvgPool : AverageLayer {
   explicit GlobalAvgPool(int pooled_axes, bool keepdims = false);
