@@ -11,10 +11,13 @@ namespace embedded {
 
 using namespace ndpool::tiny;
 using ndpool::Edges;
+using ndpool::Ties;
 
 inline constexpr Settings excluding{.training = true, .count_include_pad = false};
 inline constexpr Settings to_ceil{.training = true, .edges = Edges::ceil};
 inline constexpr Settings divides{.training = true, .edges = Edges::error};
+inline constexpr Settings ties_first{.training = true, .ties = Ties::first};
+inline constexpr Settings ties_split{.training = true, .ties = Ties::split};
 inline constexpr Settings counting_zeros{.count_include_pad = true, .zero_point = -7};
 
 using Same3 = Window<Kernel<3, 3>, Stride<2, 2>, Padding<1, 1>>;
@@ -70,9 +73,18 @@ void for_each_case(Visit visit) {
               AdaptiveAvgPoolND<Shape<1, 2, 7, 9>, Adaptive<3, 4>, training>);
   NDPOOL_CASE("adaptive-avg-more-bins", "adaptive-avg shape=1,2,3 output_size=5",
               AdaptiveAvgPoolND<Shape<1, 2, 3>, Adaptive<5>, training>);
-  NDPOOL_CASE("global-max", "global-max shape=2,3,5,6 axes=2,3 ties=first", GlobalMaxPool<Shape<2, 3, 5, 6>, training>);
+  NDPOOL_CASE("global-max", "global-max shape=2,3,5,6 axes=2,3", GlobalMaxPool<Shape<2, 3, 5, 6>, training>);
+  NDPOOL_CASE("global-max-1d", "global-max shape=3,1,3 axes=2", GlobalMaxPool<Shape<3, 1, 3>, training>);
+  NDPOOL_CASE("global-max-first", "global-max shape=2,3,5,6 axes=2,3 ties=first",
+              GlobalMaxPool<Shape<2, 3, 5, 6>, ties_first>);
+  NDPOOL_CASE("global-max-first-many-taps", "global-max shape=1,2,17,16 axes=2,3 ties=first",
+              GlobalMaxPool<Shape<1, 2, 17, 16>, ties_first>);
+  NDPOOL_CASE("global-max-split", "global-max shape=2,3,5,6 axes=2,3 ties=split",
+              GlobalMaxPool<Shape<2, 3, 5, 6>, ties_split>);
   NDPOOL_CASE("global-avg", "global-avg shape=2,3,5,6 axes=2,3", GlobalAvgPool<Shape<2, 3, 5, 6>, training>);
   NDPOOL_CASE("max-1d-int8", "max shape=2,3,9 kernel=2", MaxPool1D<Shape<2, 3, 9>, 2, -1, inference, std::int8_t>);
+  NDPOOL_CASE("global-max-int8", "global-max shape=2,3,5,6 axes=2,3",
+              GlobalMaxPool<Shape<2, 3, 5, 6>, quantised(4), std::int8_t>);
   NDPOOL_CASE("max-2d-int8", "max shape=1,2,7,8 kernel=3,3 stride=2,2 padding=1,1",
               MaxPoolND<Shape<1, 2, 7, 8>, Same3, inference, std::int8_t>);
   NDPOOL_CASE("avg-1d-int8", "avg shape=2,3,8 kernel=2 rounding=half_away",
@@ -113,16 +125,20 @@ struct Results {
   typename Layer::Input x, gx;
   typename Layer::Output y, gy;
   typename Layer::Memory memory;
+  typename Layer::Mask mask;
 
-  void run() {
+  /// False if the mask says that there was no forward.
+  bool run() {
     fill(x.data, x.size(), 1, is_max);
     fill(gy.data, gy.size(), 2);
     if constexpr (trains) {
       Layer::forward(x, y, memory);
       Layer::backward(memory, gy, gx);
+      if constexpr (is_max) return Layer::mask(memory, mask);
     } else {
       Layer::forward(x, y);
     }
+    return true;
   }
 };
 

@@ -1,6 +1,7 @@
 // Runs every case and prints what came out, bit for bit: `name array hex hex ...`.
 #include "board/board.hpp"
 #include "cases.hpp"
+#include "conv_cases.hpp"
 
 namespace {
 
@@ -30,8 +31,21 @@ void program() {
     results.run();
     print(name, "y", results.y);
     if constexpr (results.trains) {
-      if constexpr (results.is_max) print(name, "taps", results.memory);
+      if constexpr (results.is_max) {
+        print(name, "memory", results.memory);
+        print(name, "mask", results.mask);
+      }
       print(name, "gx", results.gx);
+    }
+  });
+  embedded::for_each_conv_case([]<class Conv>(const char* name, const embedded::Placement&) {
+    static embedded::ConvResults<Conv> results;
+    results.run();
+    print(name, "y", results.y);
+    if constexpr (results.trains) {
+      print(name, "gx", results.gx);
+      print(name, "gw", results.gradient.weight);
+      print(name, "gb", results.gradient.bias);
     }
   });
 }

@@ -9,6 +9,7 @@
 #include "origins/graph_pooling.hpp"
 #include "origins/nd_pooling.hpp"
 #include "origins/tiny_pool.hpp"
+#include "origins/tiny_recipe.hpp"
 #include "origins/two_d_pooling.hpp"
 
 namespace ndpool {

@@ -27,6 +27,26 @@ auto array_of(const Tensor& tensor, const ndpool::Shape& shape) {
   return Array<typename Tensor::Scalar>(shape, {tensor.begin(), tensor.end()});
 }
 
+/// The mask, and the tap numbers where they are kept, against the indices of the spec.
+template <class Layer, class Scalar>
+void expect_winners(const Problem& problem, const Array<Scalar>& x, const Results<Layer>& results, const char* name) {
+  const ndpool::Geometry geometry = problem.pool.geometry(problem.shape);
+  Array<Index> flat(problem.pool.output_shape(problem.shape));
+  Array<Scalar> values(flat.shape());
+  problem.pool.by_spec().forward(x.view(), values.view(), flat.view());
+  Index number = 0;
+  const auto* position = results.mask.begin();
+  ndpool::spec::for_each_position(geometry.output_shape(), [&](const ndpool::Shape& output) {
+    const ndpool::Shape cell = geometry.cell_from_flat(output, flat[number]);
+    for (int a = 2; a < geometry.rank; ++a) ASSERT_EQ(*position++, cell[a]) << name << " mask of output " << number;
+    if constexpr (std::same_as<typename Layer::Memory::ShapeType, typename Layer::OutputShape>) {
+      ASSERT_EQ(results.memory.data[number], geometry.tap_from_flat(output, flat[number]) + 1) << name << " winner";
+    }
+    ++number;
+  });
+  EXPECT_EQ(position, results.mask.end()) << name;
+}
+
 TEST(Tiny, EveryCaseHasTheBitsOfTheSpec) {
   std::set<std::string> names;
   int with_problem = 0;
@@ -36,7 +56,7 @@ TEST(Tiny, EveryCaseHasTheBitsOfTheSpec) {
     ++with_problem;
     const Problem problem = ndpool::testing::parse_problem(line);
     static Results<Layer> results;
-    results.run();
+    EXPECT_TRUE(results.run()) << name << " has an empty mask";
     const auto x = array_of(results.x, problem.shape);
     const auto y = forward(problem.pool.by_spec(), x);
     ASSERT_EQ(y.size(), results.y.size()) << name;
@@ -48,15 +68,9 @@ TEST(Tiny, EveryCaseHasTheBitsOfTheSpec) {
       Layer::forward(results.x, inferred);
       EXPECT_TRUE(same_bits(y.begin(), inferred.begin(), y.size())) << name << " without memory";
     }
-    if constexpr (results.trains && results.is_max) {
-      using Small = typename Layer::Memory::Scalar;
-      Array<Small> taps(y.shape());
-      Array<typename Layer::Input::Scalar> values(y.shape());
-      problem.pool.by_spec().forward(x.view(), values.view(), taps.view());
-      EXPECT_TRUE(same_bits(taps.begin(), results.memory.begin(), y.size())) << name << " taps: " << taps;
-    }
+    if constexpr (results.trains && results.is_max) expect_winners<Layer>(problem, x, results, name);
   });
-  EXPECT_GT(with_problem, 30);
+  EXPECT_GT(with_problem, 35);
 }
 
 TEST(Tiny, MaxKeepsOneBytePerOutputAndAverageNothing) {
@@ -65,6 +79,83 @@ TEST(Tiny, MaxKeepsOneBytePerOutputAndAverageNothing) {
   EXPECT_EQ(sizeof(MaxPool1D<Shape<1, 1, 512>, 256, -1, training>::Memory), 2 * 2);
   EXPECT_TRUE((std::is_empty_v<AvgPool1D<Shape<2, 3, 8>, 2, -1, training>::Memory>));
   EXPECT_TRUE((std::is_empty_v<MaxPool1D<Shape<2, 3, 8>, 2>>));
+}
+
+TEST(Tiny, GlobalMaxKeepsABitPerElementOrOneWinner) {
+  static_assert(sizeof(GlobalMaxPool<Shape<2, 3, 5, 6>, training>::Memory) == 180 / 8 + 1);
+  static_assert(sizeof(GlobalMaxPool<Shape<2, 3, 5, 6>, ties_split>::Memory) == 180 / 8 + 1);
+  static_assert(sizeof(GlobalMaxPool<Shape<1, 1, 64>, training>::Memory) == 8);
+  static_assert(sizeof(GlobalMaxPool<Shape<2, 3, 255>, ties_first>::Memory) == 2 * 3);
+  static_assert(sizeof(GlobalMaxPool<Shape<2, 3, 256>, ties_first>::Memory) == 2 * 3 * 2);
+  static_assert(sizeof(GlobalMaxPool<Shape<2, 3, 256, 256>, ties_first>::Memory) == 2 * 3 * 4);
+}
+
+template <class Layer>
+typename Layer::Input gradient_of(const typename Layer::Input& x, const typename Layer::Output& gy) {
+  typename Layer::Input gx;
+  typename Layer::Output y;
+  typename Layer::Memory memory;
+  Layer::forward(x, y, memory);
+  Layer::backward(memory, gy, gx);
+  return gx;
+}
+
+TEST(Tiny, GlobalMaxGivesEveryMaximumTheFullGradientUnlessToldOtherwise) {
+  using In = Shape<1, 2, 4>;
+  using X = Tensor<float, In>;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const X x{{1, 7, 7, 2, nan, 9, nan, 9}};
+  const Tensor<float, Shape<1, 2>> gy{{6, -4}};
+  EXPECT_EQ((gradient_of<GlobalMaxPool<In, training>>(x, gy)), (X{{0, 6, 6, 0, -4, 0, -4, 0}}));
+  EXPECT_EQ((gradient_of<GlobalMaxPool<In, ties_first>>(x, gy)), (X{{0, 6, 0, 0, -4, 0, 0, 0}}));
+  EXPECT_EQ((gradient_of<GlobalMaxPool<In, ties_split>>(x, gy)), (X{{0, 3, 3, 0, -2, 0, -2, 0}}));
+}
+
+template <class Layer>
+typename Layer::Mask mask_of(const typename Layer::Input& x) {
+  typename Layer::Output y;
+  typename Layer::Memory memory;
+  typename Layer::Mask mask;
+  Layer::forward(x, y, memory);
+  EXPECT_TRUE(Layer::mask(memory, mask));
+  return mask;
+}
+
+TEST(Tiny, MaskIsThePositionOfEachMaximum) {
+  using Line = MaxPool1D<Shape<2, 1, 4>, 2, -1, training>;
+  static_assert(std::same_as<Line::Mask::ShapeType, Shape<2, 1, 2>>);
+  EXPECT_EQ(mask_of<Line>({{1, 3, 5, 2, 9, 1, 1, 8}}), (Line::Mask{{1, 2, 0, 3}}));
+  using Image = MaxPool2D<Shape<1, 1, 2, 4>, 2, 2, -1, -1, training>;
+  static_assert(std::same_as<Image::Mask::ShapeType, Shape<1, 1, 1, 2 * 2>>);
+  EXPECT_EQ(mask_of<Image>({{1, 2, 3, 9, 4, 8, 5, 6}}), (Image::Mask{{1, 1, 0, 3}}));
+  static_assert(std::same_as<GlobalMaxPool<Shape<2, 3, 5, 6>, training>::Mask::ShapeType, Shape<2, 3 * 2>>);
+  static_assert(sizeof(MaxPool1D<Shape<1, 1, 65536>, 2, -1, training>::Mask) == 32768 * 4);
+  static_assert(sizeof(MaxPool1D<Shape<1, 1, 65535>, 2, -1, training>::Mask) == 32767 * 2);
+}
+
+TEST(Tiny, MemoryThatNoForwardFilledHasNoWinners) {
+  const auto expect_nothing = []<class Layer>(std::type_identity<Layer>) {
+    const typename Layer::Memory empty;
+    typename Layer::Mask mask;
+    EXPECT_FALSE(Layer::mask(empty, mask));
+    for (const auto position : mask) EXPECT_EQ(position, 0xFFFF);
+    // Guards on both sides: tap 0 of the first window is on padding, before the array.
+    struct {
+      float before[8] = {};
+      typename Layer::Input gx;
+      float after[8] = {};
+    } guarded;
+    for (float& cell : guarded.gx) cell = 1;
+    typename Layer::Output gy;
+    for (float& g : gy) g = 5;
+    Layer::backward(empty, gy, guarded.gx);
+    for (const float cell : guarded.gx) EXPECT_EQ(cell, 0);
+    for (const float guard : guarded.before) EXPECT_EQ(guard, 0);
+  };
+  expect_nothing(std::type_identity<MaxPoolND<Shape<1, 1, 4>, Window<Kernel<3>, Stride<1>, Padding<1>>, training>>{});
+  expect_nothing(std::type_identity<MaxPoolND<Shape<1, 2, 7, 8>, Same3, training>>{});
+  expect_nothing(std::type_identity<GlobalMaxPool<Shape<1, 2, 4>, training>>{});
+  expect_nothing(std::type_identity<GlobalMaxPool<Shape<1, 2, 4>, ties_split>>{});
 }
 
 TEST(Tiny, LayersWorkInConstantExpressions) {

@@ -1,5 +1,5 @@
-// Learns on a microcontroller to tell wide pulses in noise from narrow ones, with the usual 1-D recipe: twice
-// convolution, ReLU and MaxPool1D(2), which halves the length, then a dense layer. Prints the mean squared error.
+// Learns on a microcontroller to tell wide pulses in noise from narrow ones, with the usual 1-D recipe: Conv1D, ReLU,
+// MaxPool1D(2), Conv1D, ReLU, MaxPool1D(2), Dense; each pool halves the length. Prints the mean squared error.
 // `make test-embedded` runs it on an emulated Cortex-M4 and on the host; both print the same.
 #include "board/board.hpp"
 #include "network.hpp"
@@ -14,11 +14,12 @@ using ndpool::Index;
 constexpr Index samples = 16, length = 32, steps = 300;
 constexpr float rate = 0.1F;
 
-using Conv1 = network::Conv1D<samples, 1, 4, length, 5>;
-using Pool1 = MaxPool1D<Shape<samples, 4, length>, 2, -1, training>;
-using Conv2 = network::Conv1D<samples, 4, 8, length / 2, 3>;
-using Pool2 = MaxPool1D<Shape<samples, 8, length / 2>, 2, -1, training>;
-using Head = network::Dense<samples, 8 * length / 4>;
+// Padding keeps the length of a convolution; every shape follows from the layer before.
+using Conv1 = Conv1D<Shape<samples, 1, length>, 4, Window<Kernel<5>, Padding<2>>, training>;
+using Pool1 = MaxPool1D<Conv1::OutputShape, 2, -1, training>;
+using Conv2 = Conv1D<Pool1::OutputShape, 8, Window<Kernel<3>, Padding<1>>, training>;
+using Pool2 = MaxPool1D<Conv2::OutputShape, 2, -1, training>;
+using Head = network::Dense<samples, Pool2::OutputShape::count / samples>;
 
 /// Pulses of 4 or of 10 cells at random places; the network is to answer 0 or 1.
 void make_signals(network::Random& random, Conv1::Input& x, float* wanted) {
@@ -32,8 +33,8 @@ void make_signals(network::Random& random, Conv1::Input& x, float* wanted) {
 }
 
 struct Network {
-  Conv1 conv1;
-  Conv2 conv2;
+  network::Trained<Conv1> conv1;
+  network::Trained<Conv2> conv2;
   Head head;
   Conv1::Output a1, g_a1;
   Pool1::Output p1, g_p1;
@@ -41,13 +42,12 @@ struct Network {
   Conv2::Output a2, g_a2;
   Pool2::Output p2, g_p2;
   Pool2::Memory winners2;
-  Conv1::Input g_x;
   float answer[samples], g_answer[samples];
 
   void randomise(network::Random& random) {
-    conv1.weight.randomise(random, 0.4F);
-    conv2.weight.randomise(random, 0.3F);
-    head.weight.randomise(random, 0.1F);
+    network::randomise(conv1.parameters.weight, random, 0.4F);
+    network::randomise(conv2.parameters.weight, random, 0.3F);
+    network::randomise(head.weight, random, 0.1F);
   }
 
   void forward(const Conv1::Input& x) {
@@ -67,7 +67,7 @@ struct Network {
     conv2.backward(p1, g_a2, g_p1);
     Pool1::backward(winners1, g_p1, g_a1);
     network::relu_backward(a1, g_a1);
-    conv1.backward(x, g_a1, g_x);
+    Conv1::backward_parameters(x, g_a1, conv1.gradient);  // nobody needs the gradient of the signals
   }
 
   /// One step down the gradient of the mean squared error, which is returned.

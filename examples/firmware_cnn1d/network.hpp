@@ -1,5 +1,6 @@
-// The parts of a small network that are not pools: convolution, ReLU and a dense layer, with static shapes, forward and
-// backward. Everything is float arithmetic in a fixed order, so every machine computes the same bits.
+// The parts of a small network that ndpool/tiny.hpp does not have: learning, ReLU and a dense layer, with static
+// shapes, forward and backward. Everything is float arithmetic in a fixed order, so every machine computes the same
+// bits.
 #pragma once
 
 #include <ndpool/tiny.hpp>
@@ -24,66 +25,29 @@ class Random {
   std::uint32_t state_ = 12345;
 };
 
-/// Numbers to be learned, and the gradient that is collected for them.
-template <Index count>
-struct Parameters {
-  float value[count] = {}, gradient[count] = {};
+template <class Array>
+void randomise(Array& values, Random& random, float size) {
+  for (float& value : values) value = size * random.next();
+}
 
-  void randomise(Random& random, float size) {
-    for (float& v : value) v = size * random.next();
+/// One step down the gradient.
+template <class Array>
+void descend(Array& values, const Array& gradient, float rate) {
+  for (Index i = 0; i < Array::size(); ++i) values.data[i] -= rate * gradient.data[i];
+}
+
+/// A convolution with its parameters and their gradient.
+template <class Conv>
+struct Trained {
+  typename Conv::Parameters parameters, gradient;
+
+  void forward(const typename Conv::Input& x, typename Conv::Output& y) const { Conv::forward(x, parameters, y); }
+  void backward(const typename Conv::Input& x, const typename Conv::Output& gy, typename Conv::Input& gx) {
+    Conv::backward(x, parameters, gy, gx, gradient);
   }
   void learn(float rate) {
-    for (Index i = 0; i < count; ++i) {
-      value[i] -= rate * gradient[i];
-      gradient[i] = 0;
-    }
-  }
-};
-
-/// Convolution over the length, with zeros beyond the ends so that the length stays.
-template <Index batch, Index in, Index out, Index length, Index kernel>
-struct Conv1D {
-  using Input = Tensor<float, Shape<batch, in, length>>;
-  using Output = Tensor<float, Shape<batch, out, length>>;
-  Parameters<out * in * kernel> weight;
-  Parameters<out> bias;
-
-  void forward(const Input& x, Output& y) const {
-    for (Index b = 0; b < batch; ++b)
-      for (Index o = 0; o < out; ++o)
-        for (Index l = 0; l < length; ++l) {
-          float sum = bias.value[o];
-          for_each_tap(b, o, l, [&](Index w, Index cell) { sum += weight.value[w] * x.data[cell]; });
-          y.data[(b * out + o) * length + l] = sum;
-        }
-  }
-
-  void backward(const Input& x, const Output& gy, Input& gx) {
-    gx = {};
-    for (Index b = 0; b < batch; ++b)
-      for (Index o = 0; o < out; ++o)
-        for (Index l = 0; l < length; ++l) {
-          const float g = gy.data[(b * out + o) * length + l];
-          bias.gradient[o] += g;
-          for_each_tap(b, o, l, [&](Index w, Index cell) {
-            weight.gradient[w] += g * x.data[cell];
-            gx.data[cell] += g * weight.value[w];
-          });
-        }
-  }
-
-  void learn(float rate) {
-    weight.learn(rate);
-    bias.learn(rate);
-  }
-
- private:
-  template <class Visit>
-  static void for_each_tap(Index b, Index o, Index l, Visit visit) {
-    for (Index i = 0; i < in; ++i)
-      for (Index k = 0; k < kernel; ++k)
-        if (const Index at = l + k - kernel / 2; at >= 0 && at < length)
-          visit((o * in + i) * kernel + k, (b * in + i) * length + at);
+    descend(parameters.weight, gradient.weight, rate);
+    descend(parameters.bias, gradient.bias, rate);
   }
 };
 
@@ -102,27 +66,29 @@ void relu_backward(const Array& y, Array& gradient) {
 /// One number per sample from all its features.
 template <Index batch, Index features>
 struct Dense {
-  Parameters<features> weight;
-  Parameters<1> bias;
+  Tensor<float, Shape<features>> weight, weight_gradient;
+  Tensor<float, Shape<1>> bias, bias_gradient;
 
   void forward(const float* x, float* y) const {
     for (Index b = 0; b < batch; ++b) {
-      y[b] = bias.value[0];
-      for (Index f = 0; f < features; ++f) y[b] += weight.value[f] * x[b * features + f];
+      y[b] = bias.data[0];
+      for (Index f = 0; f < features; ++f) y[b] += weight.data[f] * x[b * features + f];
     }
   }
   void backward(const float* x, const float* gy, float* gx) {
+    weight_gradient = {};
+    bias_gradient = {};
     for (Index b = 0; b < batch; ++b) {
-      bias.gradient[0] += gy[b];
+      bias_gradient.data[0] += gy[b];
       for (Index f = 0; f < features; ++f) {
-        weight.gradient[f] += gy[b] * x[b * features + f];
-        gx[b * features + f] = gy[b] * weight.value[f];
+        weight_gradient.data[f] += gy[b] * x[b * features + f];
+        gx[b * features + f] = gy[b] * weight.data[f];
       }
     }
   }
   void learn(float rate) {
-    weight.learn(rate);
-    bias.learn(rate);
+    descend(weight, weight_gradient, rate);
+    descend(bias, bias_gradient, rate);
   }
 };
 

@@ -7,60 +7,73 @@
 //   Pool::forward(x, y, memory);
 //   Pool::backward(memory, gy, gx);
 //
-// The layers of ndpool/layers.hpp, but for smooth max, which needs a mathematical library (typed::smooth_max_pool).
+// The layers of ndpool/layers.hpp, but for smooth max, which needs a mathematical library (typed::smooth_max_pool), and
+// the convolution that stands between them (tiny/conv.hpp). Arrays of one call must not overlap.
 #pragma once
 
-#include <ndpool/edges.hpp>
+#include <ndpool/spec/extreme_bits.hpp>
 #include <ndpool/spec/quantised.hpp>
-#include <ndpool/typed.hpp>
-
-#include <cstdint>
+#include <ndpool/tiny/conv.hpp>
+#include <ndpool/tiny/settings.hpp>
 
 namespace ndpool::tiny {
 
-using typed::Adaptive;
-using typed::CeilMode;
-using typed::Dilation;
-using typed::Global;
-using typed::Kernel;
-using typed::Padding;
-using typed::Pads;
-using typed::Shape;
-using typed::Stride;
-using typed::Tensor;
-using typed::Window;
-
-/// What a layer can be told.
-struct Settings {
-  bool training = false;
-  Edges edges = Edges::drop;
-  bool count_include_pad = true;  ///< averages divide by the taps on input and padding, else by those on input
-  int zero_point = 0;             ///< what the number 0 is stored as, in layers of integers
-};
-inline constexpr Settings inference{};
-inline constexpr Settings training{.training = true};
-/// Layers of integers as TensorFlow Lite has them: padding is not counted. The scale is not needed, since input and
-/// output share it.
-constexpr Settings quantised(int zero_point) { return {.count_include_pad = false, .zero_point = zero_point}; }
-
-/// Max: in training mode it keeps the number of each winner's tap, in one byte up to 255 taps.
+/// Max: in training mode it keeps 1 + the number of each winner's tap, in 1 byte up to 255 taps, 2 up to 65535, then 4.
 template <class G, class Output, class T, Settings settings>
 struct Max {
+  static_assert(settings.ties == Ties::standard || settings.ties == Ties::first,
+                "ndpool: ties all and split are for GlobalMaxPool: other layers keep one winner per output");
   static constexpr spec::Max<T> reducer{};
-  static_assert(G::geometry.tap_count() <= 0xFFFF, "ndpool: a window of a tiny layer has more than 65535 taps");
-  using Memory = Tensor<std::conditional_t<G::geometry.tap_count() <= 0xFF, std::uint8_t, std::uint16_t>, Output>;
+  static constexpr Index taps = G::geometry.tap_count();
+  using Memory = Tensor<
+      std::conditional_t<taps <= 0xFF, std::uint8_t, std::conditional_t<taps <= 0xFFFF, std::uint16_t, std::uint32_t>>,
+      Output>;
 
   static constexpr void forward(const T* x, T* y, Memory& memory) {
     spec::fixed::forward<G>(reducer, x, y, memory.data);
   }
   static constexpr void backward(const Memory& memory, const T* gy, T* gx) {
-    spec::fixed::vjp_from_taps<G>(memory.data, gy, gx);
+    spec::fixed::vjp_from_winners<G>(memory.data, gy, gx);
   }
+  /// Calls `visit(does it exist, its offset in the input)` for the winner of every output in row-major order.
+  template <class Visit>
+  static constexpr void for_each_winner(const Memory& memory, Visit visit) {
+    spec::fixed::for_each_winner<G>(memory.data, visit);
+  }
+};
+
+/// Max of all axes behind batch and channels with ties `all` or `split`: keeps one bit per input element.
+template <class G, class Output, class T, Settings settings>
+struct MarkedMax {
+  static constexpr spec::Max<T> reducer{};
+  static constexpr int planes = static_cast<int>(Output::count), cells = static_cast<int>(G::geometry.cell_count());
+  using Memory = Tensor<std::uint8_t, Shape<spec::bytes_of_bits(planes* cells)>>;
+
+  static constexpr void forward(const T* x, T* y, Memory& memory) {
+    spec::fixed::forward<G>(reducer, x, y);
+    spec::mark_extremes(reducer, planes, cells, x, y, memory.data);
+  }
+  static constexpr void backward(const Memory& memory, const T* gy, T* gx) {
+    spec::vjp_from_bits(settings.ties, planes, cells, memory.data, gy, gx);
+  }
+  template <class Visit>
+  static constexpr void for_each_winner(const Memory& memory, Visit visit) {
+    for (int plane = 0; plane < planes; ++plane) {
+      const int cell = spec::first_extreme(memory.data, plane, cells);
+      visit(cell >= 0, plane * cells + cell);
+    }
+  }
+};
+
+template <class G, class Output, class T, Settings settings>
+struct GlobalMax
+    : std::conditional_t<settings.ties == Ties::first, Max<G, Output, T, settings>, MarkedMax<G, Output, T, settings>> {
 };
 
 /// Average: keeps nothing. Integers are quantised numbers.
 template <class G, class Output, class T, Settings settings>
 struct Average {
+  static_assert(settings.ties == Ties::standard, "ndpool: averages have no ties");
   static constexpr auto reducer = [] {
     if constexpr (std::integral<T>)
       return spec::QuantisedAverage<T>{settings.zero_point, settings.count_include_pad};
@@ -72,6 +85,20 @@ struct Average {
   static constexpr void forward(const T* x, T* y, Memory&) { spec::fixed::forward<G>(reducer, x, y); }
   static constexpr void backward(const Memory&, const T* gy, T* gx) { spec::fixed::vjp_of_sum<G>(reducer, gy, gx); }
 };
+
+namespace detail {
+
+template <int times, Index... Lengths, int... Axis>
+auto lengthen(Shape<Lengths...>, std::integer_sequence<int, Axis...>)
+    -> Shape<(Axis + 1 == sizeof...(Lengths) ? times * Lengths : Lengths)...>;
+/// A shape with its last axis `times` as long.
+template <class S, int times>
+using Lengthened = decltype(lengthen<times>(S{}, std::make_integer_sequence<int, S::rank>{}));
+
+/// The stride of -1 means the kernel.
+constexpr Index stride_or_kernel(Index stride, Index kernel) { return stride == -1 ? kernel : stride; }
+
+}  // namespace detail
 
 /// A layer: a reduction of the windows that `Description` makes of arrays of shape `In`.
 template <template <class, class, class, Settings> class Reduction, class Description, class In, Settings settings,
@@ -85,10 +112,28 @@ struct Layer {
  private:
   using Resolved = typed::Resolved<Description, In>;
   using Of = Reduction<Resolved, OutputShape, T, settings>;
+  static constexpr const auto& geometry = Resolved::geometry;
+  static constexpr int pooled_axes = [] {
+    int count = 0;
+    for (int a = 0; a < geometry.rank; ++a) count += geometry.axes[a].pooled;
+    return count;
+  }();
+  static constexpr int first_pooled = geometry.rank - pooled_axes;
+  static constexpr bool has_long_axes = [] {
+    for (int a = 0; a < geometry.rank; ++a)
+      if (geometry.axes[a].input > 0xFFFF) return true;
+    return false;
+  }();
 
  public:
-  /// What `forward` keeps for `backward`; nothing of it exists in a layer for inference.
+  /// What `forward` keeps for `backward`; nothing of it exists in a layer for inference. Until a forward has filled it,
+  /// it has no winners: gradients through it are 0.
   using Memory = typename Of::Memory;
+
+  /// Where the maximum of each output is: its position on every pooled axis, counted without padding. `[B, C, L]`;
+  /// `[B, C, OH, OW * 2]` with pairs (ih, iw); in general as many numbers per output as axes are pooled.
+  using Mask = Tensor<std::conditional_t<has_long_axes, std::uint32_t, std::uint16_t>,
+                      detail::Lengthened<OutputShape, pooled_axes>>;
 
   /// y = R(x).
   template <class X, class Y>
@@ -115,7 +160,32 @@ struct Layer {
     Of::backward(memory, gy.data, gx.data);
   }
 
+  /// The mask of the `forward` that filled `memory`, of max alone; of equal maxima the first. False, with all bits of
+  /// the mask set, if there was none.
+  template <class M>
+  [[nodiscard]] static constexpr bool mask(const Memory& memory, M& mask) {
+    static_assert(settings.training, "ndpool: a layer for inference keeps no mask: give it the setting `training`");
+    static_assert(
+        requires { Of::for_each_winner(memory, [](bool, int) {}); }, "ndpool: averages have no mask");
+    static_assert(std::same_as<M, Mask>, "ndpool: the mask must have the type Mask of the layer");
+    auto* entry = mask.data;
+    bool filled = true;
+    Of::for_each_winner(memory, [&](bool exists, int offset) {
+      filled = filled && exists;
+      [&]<int... I>(std::integer_sequence<int, I...>) {
+        ((*entry++ = static_cast<typename Mask::Scalar>(exists ? position<first_pooled + I>(offset) : -1)), ...);
+      }
+      (std::make_integer_sequence<int, pooled_axes>{});
+    });
+    return filled;
+  }
+
  private:
+  /// Where an element of the packed input is on an axis.
+  template <int A>
+  static constexpr int position(int offset) {
+    return offset / spec::fixed::AxisOf<Resolved, A>::cell_stride % static_cast<int>(geometry.axes[A].input);
+  }
   template <class X, class Y>
   static constexpr void check_arrays() {
     static_assert(std::same_as<X, Input>, "ndpool: the input must have the scalar and the shape of the layer");
@@ -127,40 +197,16 @@ struct Layer {
                   "ndpool: layers of this scalar have no backward");
   }
 
-  static constexpr const auto& geometry = Resolved::geometry;
   static_assert(!spec::core::check_reducer(geometry, Of::reducer),
                 "ndpool: the padding leaves a window without an input element");
-  static_assert(spec::fixed::can_walk(geometry), "ndpool: the arrays or windows of a tiny layer are too large");
+  static_assert(In::count == 0 || spec::fixed::can_walk(geometry),
+                "ndpool: the arrays or windows of a tiny layer are too large");
   static_assert(settings.edges != Edges::error || !check_edges(geometry),
-                "ndpool: the windows lose elements at the end of an axis: pad it, or say Edges::drop or Edges::ceil");
+                "ndpool: the windows leave cells at the end of an axis: pad it, or say Edges::drop or Edges::ceil");
+  static_assert(settings.zero_of_output() == settings.zero_point,
+                "ndpool: the output of a pool has the zero point of its input");
+  static_assert((detail::check_layer<In, T, settings>(), true));
 };
-
-namespace detail {
-
-template <class In, int spatial_axes>
-struct CheckedRank {
-  static_assert(In::rank == 2 + spatial_axes,
-                "ndpool: the input of a layer has a batch axis, a channel axis and the pooled axes");
-  using type = In;
-};
-template <class In, int spatial_axes>
-using Ranked = typename CheckedRank<In, spatial_axes>::type;
-
-/// The window with one more at the end if the edges ask for it.
-template <Settings settings, class... Parts>
-using WithEdges = std::conditional_t<settings.edges == Edges::ceil, Window<Parts..., CeilMode<true>>, Window<Parts...>>;
-
-template <class W, Settings settings>
-struct Edged;
-template <class... Parts, Settings settings>
-struct Edged<Window<Parts...>, settings> {
-  using type = WithEdges<settings, Parts...>;
-};
-
-/// The stride of -1 means the kernel.
-constexpr Index stride_or_kernel(Index stride, Index kernel) { return stride == -1 ? kernel : stride; }
-
-}  // namespace detail
 
 /// Windows over the last axes: `MaxPoolND<Shape<1, 3, 8, 8>, Window<Kernel<3, 3>, Stride<2, 2>, Padding<1, 1>>>`.
 template <class In, class W, Settings settings = inference, class T = float>
@@ -194,9 +240,11 @@ using AdaptiveMaxPoolND = Layer<Max, Bins, In, settings, T>;
 template <class In, class Bins, Settings settings = inference, class T = float>
 using AdaptiveAvgPoolND = Layer<Average, Bins, In, settings, T>;
 
-/// One bin for all axes behind batch and channels, which are dropped: [batch, channels].
+/// One bin for all axes behind batch and channels, which are dropped: [batch, channels]. Which of equal maxima get the
+/// gradient is a setting, `ties`: `all` in full unless it is given (for n elements per output, training keeps n / 8
+/// bytes per output), the `first` (1, 2 or 4 bytes), or all in equal parts, `split` (n / 8 bytes).
 template <class In, Settings settings = inference, class T = float>
-using GlobalMaxPool = Layer<Max, Global<In::rank - 2, false>, In, settings, T>;
+using GlobalMaxPool = Layer<GlobalMax, Global<In::rank - 2, false>, In, settings, T>;
 template <class In, Settings settings = inference, class T = float>
 using GlobalAvgPool = Layer<Average, Global<In::rank - 2, false>, In, settings, T>;
 

@@ -1,4 +1,4 @@
-// error: ndpool: the windows lose elements at the end of an axis
+// error: ndpool: the windows leave cells at the end of an axis
 #include <ndpool/tiny.hpp>
 using namespace ndpool::tiny;
 inline constexpr Settings strict{.edges = ndpool::Edges::error};

@@ -79,6 +79,10 @@ TEST(Origins, GlobalMaxPool2dBackward) {
 TEST(Origins, GlobalMaxPool2dFlatBackward) {
   expect(typed::global_max_pool<2, false>.vjp(Tensor<2, 1, 3>{{2, 2, 1, 0, 5, 5}}, Tensor<2>{{10, 20}}),
          Tensor<2, 1, 3>{{10, 10, 0, 0, 20, 20}});
+  nn::GlobalMaxPool layer(2);
+  layer.set_training(true);
+  layer.forward(nn::Tensor({1, 2, 1, 3}, {2, 2, 1, 0, 5, 5}));
+  EXPECT_EQ(layer.backward(nn::Tensor({1, 2}, {10, 20})), nn::Tensor({1, 2, 1, 3}, {10, 10, 0, 0, 20, 20}));
 }
 TEST(Origins, GlobalMaxPool2dBackwardDistributed) {
   const Tensor<1, 2, 2> x{{7, 1, 7, 7}};
@@ -86,6 +90,10 @@ TEST(Origins, GlobalMaxPool2dBackwardDistributed) {
          Tensor<1, 2, 2>{{2, 0, 2, 2}});
   const Pool pool = global_max_pool({.axes = {1, 2}}, {.ties = Ties::split});
   expect(vjp(pool, Doubles({1, 1, 2}, {4, 4}), Doubles({1}, 1)), {{1, 1, 2}, {0.5, 0.5}});
+  nn::GlobalMaxPool layer(2, false, Ties::split);
+  layer.set_training(true);
+  layer.forward(nn::Tensor({1, 1, 2, 2}, {7, 1, 7, 7}));
+  EXPECT_EQ(layer.backward(nn::Tensor({1, 1}, {6})), nn::Tensor({1, 1, 2, 2}, {2, 0, 2, 2}));
 }
 
 }  // namespace

@@ -121,22 +121,34 @@ TEST(Origins, TinyMaxPool1dBackward) {
   EXPECT_EQ(layer.backward(Floats({1, 2, 1}, {7, 8})), Floats({1, 2, 3}, {0, 7, 0, 8, 0, 0}));
 }
 TEST(Origins, TinyMask1d) {
-  expect(indices(max_pool(pairs), Doubles({2, 1, 4}, {1, 3, 5, 2, 9, 1, 1, 8})), {{2, 1, 2}, {1, 2, 0, 3}});
+  const std::vector<float> x = {1, 3, 5, 2, 9, 1, 1, 8};
+  expect(indices(max_pool(pairs), Doubles({2, 1, 4}, {x.begin(), x.end()})), {{2, 1, 2}, {1, 2, 0, 3}});
+  MaxPool1D layer = in_training(MaxPool1D(2));
+  layer.forward(Floats({2, 1, 4}, x));
+  EXPECT_EQ(layer.mask(), nn::IndexTensor({2, 1, 2}, {1, 2, 0, 3}));
+  using Static = tiny::MaxPool1D<tiny::Shape<2, 1, 4>, 2, -1, tiny::training>;
+  Static::Output y;
+  Static::Memory memory;
+  Static::Mask mask;
+  Static::forward(Static::Input{{1, 3, 5, 2, 9, 1, 1, 8}}, y, memory);
+  EXPECT_TRUE(Static::mask(memory, mask));
+  EXPECT_EQ(mask, (Static::Mask{{1, 2, 0, 3}}));
 }
 TEST(Origins, TinyMaskInTrainingOnly) {
   MaxPool1D layer(2);
   layer.forward(Floats({1, 1, 4}));
   EXPECT_EQ(layer.kept_bytes(), 0U);
   EXPECT_EQ(fault_of([&] { layer.backward(Floats({1, 1, 2})); }).code, Code::nothing_kept);
+  EXPECT_EQ(fault_of([&] { layer.mask(); }).code, Code::nothing_kept);
   layer.set_training(true);
   layer.forward(Floats({1, 1, 4}));
   EXPECT_EQ(layer.kept_bytes(), 2U);
+  EXPECT_EQ(layer.mask(), nn::IndexTensor({1, 1, 2}, {0, 2}));
 }
 TEST(Origins, TinyGradientGoesToTheMask) {
-  const std::vector<float> x = {1, 3, 5, 2, 9, 4};
-  const auto mask = indices(max_pool(pairs), Doubles({1, 1, 6}, {x.begin(), x.end()}));
   MaxPool1D layer = in_training(MaxPool1D(2));
-  layer.forward(Floats({1, 1, 6}, x));
+  layer.forward(Floats({1, 1, 6}, {1, 3, 5, 2, 9, 4}));
+  const nn::IndexTensor mask = layer.mask();
   const Floats gy({1, 1, 3}, {10, 20, 30}), gx = layer.backward(gy);
   for (Index l = 0; l < 3; ++l) EXPECT_EQ(gx[mask[l]], gy[l]);
   EXPECT_EQ(std::accumulate(gx.begin(), gx.end(), 0.0F), 60);
@@ -155,10 +167,13 @@ TEST(Origins, TinyAvgPool1dBackward) {
 }
 const Doubles two_squares({1, 1, 2, 4}, {1, 2, 3, 9, 4, 8, 5, 6});
 TEST(Origins, TinyMask2d) {
-  const auto mask = indices(max_pool(squares), two_squares);
-  expect(mask, {{1, 1, 1, 2}, {5, 3}});
-  expect(tabulate(2, [&](Index l) { return mask[l] / 4; }), {1, 0});
-  expect(tabulate(2, [&](Index l) { return mask[l] % 4; }), {1, 3});
+  const auto flat = indices(max_pool(squares), two_squares);
+  expect(flat, {{1, 1, 1, 2}, {5, 3}});
+  MaxPool2D layer = in_training(MaxPool2D(2, 2));
+  layer.forward(Floats({1, 1, 2, 4}, {two_squares.begin(), two_squares.end()}));
+  const nn::IndexTensor mask = layer.mask();
+  EXPECT_EQ(mask, nn::IndexTensor({1, 1, 1, 2 * 2}, {1, 1, 0, 3}));
+  for (Index l = 0; l < 2; ++l) EXPECT_EQ(mask[2 * l] * 4 + mask[2 * l + 1], flat[l]);
 }
 TEST(Origins, TinyMaxPool2dBackward) {
   MaxPool2D layer = in_training(MaxPool2D(2, 2));
@@ -202,6 +217,12 @@ TEST(Origins, TinyCallersMustAlignShapes) {
   const Fault fault = fault_of([] { MaxPool1D(4, 4, {.edges = Edges::error}).forward(Floats({1, 1, 10})); });
   EXPECT_EQ(fault.code, Code::edges_dropped);
   EXPECT_EQ(fault.values[2], 2);
+  // Aligned is what the stride divides, whether or not windows have gaps between them.
+  const auto strict = [](Index length) {
+    return MaxPool1D(1, 3, {.edges = Edges::error}).output_shape({1, 1, length});
+  };
+  EXPECT_EQ(fault_of([&] { strict(9); }).code, Code::edges_dropped);
+  expect(strict(10), {1, 1, 4});
   EXPECT_EQ(MaxPool1D(2, 2, {.edges = Edges::ceil}).forward(Floats({1, 1, 5}, {1, 2, 3, 4, 99})),
             Floats({1, 1, 3}, {2, 4, 99}));
 }
@@ -209,18 +230,6 @@ TEST(Origins, TinyHalvesTheSequence) {
   const Shape once = MaxPool1D(2).output_shape({8, 16, 128});
   expect(once, {8, 16, 64});
   expect(MaxPool1D(2).output_shape(once), {8, 16, 32});
-}
-TEST(Origins, TinyRecipe) {
-  // Two blocks on 4 then 8 channels: a dense layer behind them has a quarter of the weights.
-  using First = tiny::MaxPool1D<tiny::Shape<1, 4, 32>, 2>;
-  using Second = tiny::MaxPool1D<tiny::Shape<1, 8, First::OutputShape::extents[2]>, 2>;
-  EXPECT_EQ(Second::OutputShape::count, 8 * 32 / 4);
-  // A cell behind both pools sees twice as many cells as one behind the first.
-  const Doubles first =
-      vjp(sum_pool(pairs), Doubles({1, 1, 32}), Doubles({1, 1, 16}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
-  const Doubles second = vjp(sum_pool(pairs), Doubles({1, 1, 32}),
-                             vjp(sum_pool(pairs), Doubles({1, 1, 16}), Doubles({1, 1, 8}, {1, 0, 0, 0, 0, 0, 0, 0})));
-  EXPECT_EQ(std::count(second.begin(), second.end(), 1.0), 2 * std::count(first.begin(), first.end(), 1.0));
 }
 TEST(Origins, TinyComplexity) {
   const auto count = [](Index taps, double) { return taps + 1; };

@@ -72,9 +72,9 @@ void expect_same(const Reducer& reducer, int& compared) {
                 [](const auto&, const auto&) {});
   core::add_vjp(G::geometry, reducer, x, gy, View<float, 3>(a.gx[0], shape));
   if constexpr (fixed::Selects<Reducer, float>) {
-    std::uint8_t taps[200];
-    fixed::forward<G>(reducer, a.x, a.y[1], taps);
-    fixed::vjp_from_taps<G>(taps, a.gy, a.gx[1]);
+    std::uint8_t winners[200];
+    fixed::forward<G>(reducer, a.x, a.y[1], winners);
+    fixed::vjp_from_winners<G>(winners, a.gy, a.gx[1]);
   } else {
     fixed::forward<G>(reducer, a.x, a.y[1]);
     fixed::vjp_of_sum<G>(reducer, a.gy, a.gx[1]);

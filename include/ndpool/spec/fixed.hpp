@@ -179,24 +179,36 @@ template <class G, class Reducer, class X, class Y>
       });
 }
 
-/// The same, and the number of each winner's tap.
+/// The same, and the winners: each is 1 + the number of its tap, so that 0 in memory that nothing has filled is none.
 template <class G, class Reducer, class X, class Y, class Small>
-[[gnu::always_inline]] constexpr void forward(const Reducer& reducer, const X* x, Y* y, Small* taps) {
+[[gnu::always_inline]] constexpr void forward(const Reducer& reducer, const X* x, Y* y, Small* winners) {
   for_each_window<G>(
       {}, [&](const At<G>& at) __attribute__((always_inline)) {
         const Selected<X> best = select<G>(reducer, at, x);
         *y++ = static_cast<Y>(best.value);
-        *taps++ = static_cast<Small>(best.tap);
+        *winners++ = static_cast<Small>(best.tap + 1);
       });
 }
 
-/// gx = the gradients of all outputs that each cell has won: the VJP of max and min from tap numbers.
-template <class G, class Small, class GY, class GX>
-[[gnu::always_inline]] constexpr void vjp_from_taps(const Small* taps, const GY* gy, GX* gx) {
-  for (int i = 0; i < cells<G>; ++i) gx[i] = GX(0);
+/// Calls `visit(does it exist, its offset in the input)` for the winner of every output in row-major order.
+template <class G, class Small, class Visit>
+[[gnu::always_inline]] constexpr void for_each_winner(const Small* winners, Visit visit) {
   for_each_window<G>(
-      {}, [&](const At<G>& at)
-              __attribute__((always_inline)) { gx[at.cell + tap_offset<G>(*taps++)] += static_cast<GX>(*gy++); });
+      {}, [&](const At<G>& at) __attribute__((always_inline)) {
+        const unsigned winner = *winners++;
+        visit(winner != 0, winner != 0 ? at.cell + tap_offset<G>(winner - 1) : 0);
+      });
+}
+
+/// gx = the gradients of all outputs that each cell has won: the VJP of max and min from winners.
+template <class G, class Small, class GY, class GX>
+[[gnu::always_inline]] constexpr void vjp_from_winners(const Small* winners, const GY* gy, GX* gx) {
+  for (int i = 0; i < cells<G>; ++i) gx[i] = GX(0);
+  for_each_winner<G>(
+      winners, [&](bool exists, int offset) __attribute__((always_inline)) {
+        if (exists) gx[offset] += static_cast<GX>(*gy);
+        ++gy;
+      });
 }
 
 /// gx = (derivative of R)^T gy for sums and averages, whose weights are 1 and whose scale needs the counts alone.

@@ -26,12 +26,11 @@ constexpr bool is_full(const Axis& axis) {
   return full.begin == 0 && full.end == axis.output;
 }
 
-/// True if the loops of fixed.hpp can walk a geometry. The others have windows without a cell, or too many cells or
-/// taps to be counted in few bits.
+/// True if the cells and taps of a geometry can be counted in the few bits of the loops of fixed.hpp.
 template <int Capacity>
-constexpr bool can_walk(const BasicGeometry<Capacity>& geometry) {
+constexpr bool can_count(const BasicGeometry<Capacity>& geometry) {
   constexpr Index most_cells = INT32_MAX / 2, most_taps = INT16_MAX;
-  if (element_count(geometry.input_shape()) > most_cells || geometry.empty_window()) return false;
+  if (element_count(geometry.input_shape()) > most_cells) return false;
   for (int a = 0; a < geometry.rank; ++a) {
     const Axis& axis = geometry.axes[a];
     if (axis.input == 0 || axis.kernel > most_taps || axis.output > most_cells) return false;
@@ -39,6 +38,12 @@ constexpr bool can_walk(const BasicGeometry<Capacity>& geometry) {
     if (!is_full(axis) && axis.output > most_taps) return false;
   }
   return element_count(geometry.output_shape()) <= most_cells;
+}
+
+/// True if the loops of fixed.hpp can pool a geometry: every window must have a cell.
+template <int Capacity>
+constexpr bool can_walk(const BasicGeometry<Capacity>& geometry) {
+  return can_count(geometry) && !geometry.empty_window();
 }
 
 template <class G>

@@ -1,9 +1,10 @@
-// Average of quantised numbers, q = real / scale + zero_point, where input and output share scale and zero point.
+// Quantised numbers, q = real / scale + zero_point: their average, where input and output share scale and zero point,
+// and the factor between numbers of different scales.
 //
 //   y = (q_1 + ... + q_n + padded cells * zero_point) / divisor, rounded half away from 0
 //
-// The scale cancels out. A padded cell is the real number 0, which is stored as the zero point; padding is not counted
-// unless the caller asks for it, as in TensorFlow Lite.
+// The scale of an average cancels out. A padded cell is the real number 0, which is stored as the zero point; padding
+// is not counted unless the caller asks for it, as in TensorFlow Lite.
 #pragma once
 
 #include <ndpool/spec/average.hpp>
@@ -39,6 +40,47 @@ struct QuantisedAverage {
     return narrow<T>(round_divide(summary.sum, summary.divisor, Rounding::half_away));
   }
   constexpr bool rejects_empty_windows() const { return !count_include_pad; }
+};
+
+/// A factor between two scales, as a fraction mantissa / 2^shift that needs no floating-point unit.
+class Multiplier {
+ public:
+  /// 1.
+  constexpr Multiplier() = default;
+  /// The fraction nearest to `real` with a mantissa of 31 bits. Numbers from 2^31 on become the largest fraction, those
+  /// below 2^-63, NaN and what is not positive become 0.
+  constexpr explicit Multiplier(double real) : mantissa_(0), shift_(0) {
+    if (!(real > 0)) return;
+    while (real < 0x1p30 && shift_ < most_shift) {
+      real *= 2;
+      ++shift_;
+    }
+    // 2^31 itself has one bit too many; only rounding up, or a number that is too large, gets there.
+    real = real + 0.5;
+    if (real >= 0x1p31 && shift_ > 0) {
+      real /= 2;
+      --shift_;
+    }
+    mantissa_ = real >= 0x1p31 ? INT32_MAX : static_cast<std::int32_t>(real);
+  }
+
+  /// sum times the factor, rounded half away from 0. `sum` must be between -2^32 and 2^32, so that the product fits.
+  constexpr std::int64_t operator()(std::int64_t sum) const {
+    const bool negative = sum < 0;
+    const auto product = static_cast<std::uint64_t>(negative ? -sum : sum) * static_cast<std::uint64_t>(mantissa_);
+    const std::uint64_t half = shift_ == 0 ? 0 : std::uint64_t{1} << (shift_ - 1);
+    const auto rounded = static_cast<std::int64_t>((product + half) >> shift_);
+    return negative ? -rounded : rounded;
+  }
+
+  constexpr std::int32_t mantissa() const { return mantissa_; }
+  constexpr int shift() const { return shift_; }
+
+ private:
+  static constexpr int most_shift = 62;
+
+  std::int32_t mantissa_ = 1;
+  int shift_ = 0;
 };
 
 }  // namespace ndpool::spec
