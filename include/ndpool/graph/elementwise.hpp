@@ -18,7 +18,7 @@ void copy(const T* from, Index count, T* to) {
 
 template <class T>
 void add_to(const T* from, Index count, T* to) {
-  for (Index i = 0; i < count; ++i) to[i] += from[i];
+  for (Index i = 0; i < count; ++i) to[i] = T(to[i] + from[i]);
 }
 
 template <class T>
@@ -50,7 +50,7 @@ class Multiply final : public Operation<T> {
     fill(dy, count_, T(0));
     for (int slot = 0; slot < 2; ++slot)
       if (dx[slot] != nullptr)
-        for (Index i = 0; i < count_; ++i) dy[i] += dx[slot][i] * a.x[1 - slot][i];
+        for (Index i = 0; i < count_; ++i) dy[i] = T(dy[i] + dx[slot][i] * a.x[1 - slot][i]);
   }
   void vjp(const Arrays<T>& a, const T* gy, int slot, T* gx) const override { product(gy, a.x[1 - slot], gx); }
   bool reads_input(int slot, int by) const override { return slot != by; }

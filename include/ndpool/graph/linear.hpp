@@ -27,8 +27,7 @@ class Dense final : public Operation<T> {
   void vjp(const Arrays<T>& a, const T* gy, int slot, T* gx) const override {
     if (slot == 0) return multiply(Matrix<T>{gy, rows_, outputs_}, Matrix<T>{a.x[1], outputs_, inputs_}, gx, false);
     if (slot == 1) return multiply(Matrix<T>{gy, rows_, outputs_, true}, x(a.x[0]), gx, false);
-    fill(gx, outputs_, T(0));
-    for (Index r = 0; r < rows_; ++r) add_to(gy + r * outputs_, outputs_, gx);
+    sum_columns(gy, rows_, outputs_, gx);
   }
   bool reads_input(int slot, int by) const override { return slot + by == 1; }
 
@@ -88,17 +87,13 @@ class Convolution final : public Operation<T> {
   }
   void vjp(const Arrays<T>& a, const T* gy, int slot, T* gx) const override {
     if (slot == 0) return vjp_by_input(a.x[1], gy, a.scratch, gx);
-    fill(gx, slot == 1 ? outputs_ * depth() : outputs_, T(0));
+    if (slot == 2) return vjp_by_bias(gy, gx);
+    fill(gx, outputs_ * depth(), T(0));
     fill(a.scratch, scratch_elements(), T(0));
     for (Index s = 0; s < samples_; ++s) {
-      const Matrix<T> gradient{gy + s * outputs_ * positions_, outputs_, positions_};
-      if (slot == 1) {
-        gather(a.x[0] + s * channels_ * cells_, a.scratch);
-        multiply(gradient, Matrix<T>{a.scratch, depth(), positions_, true}, gx, true);
-      } else {
-        for (Index o = 0; o < outputs_; ++o)
-          for (Index p = 0; p < positions_; ++p) gx[o] += gradient.data[o * positions_ + p];
-      }
+      gather(a.x[0] + s * channels_ * cells_, a.scratch);
+      multiply(Matrix<T>{gy + s * outputs_ * positions_, outputs_, positions_},
+               Matrix<T>{a.scratch, depth(), positions_, true}, gx, true);
     }
   }
   bool reads_input(int slot, int by) const override { return slot + by == 1; }
@@ -125,6 +120,14 @@ class Convolution final : public Operation<T> {
                Matrix<T>{gy + s * outputs_ * positions_, outputs_, positions_}, columns, false);
       scatter(columns, gx + s * channels_ * cells_);
     }
+  }
+  void vjp_by_bias(const T* gy, T* gx) const {
+    using Number = spec::Accumulator<T>;
+    for (Index o = 0; o < outputs_; ++o)
+      gx[o] = spec::narrow<T>(tree_sum(samples_, Number(0), [&](Index s) {
+        const T* map = gy + (s * outputs_ + o) * positions_;
+        return tree_sum(positions_, Number(0), [&](Index p) { return static_cast<Number>(map[p]); });
+      }));
   }
   /// Writes all of the columns but the padding, which has been zero since the first sample.
   void gather(const T* sample, T* columns) const {

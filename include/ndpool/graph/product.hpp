@@ -1,7 +1,7 @@
 // Products of matrices: for any scalar by loops, for float and double by Eigen, which only src/graph/product.cpp sees.
 #pragma once
 
-#include <ndpool/fault.hpp>
+#include <ndpool/graph/tree_sum.hpp>
 
 namespace ndpool::graph {
 
@@ -14,9 +14,10 @@ struct Matrix {
   bool transposed = false;
 };
 
-/// c = a b, or c += a b if `adds`; c is packed and row-major.
+/// c = a b, or c += a b if `adds`; c is packed and row-major. Sums by the tree.
 template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, T* c, bool adds) {
+  using Number = spec::Accumulator<T>;
   const auto read = [](const Matrix<T>& m, Index row, Index column) -> const T& {
     return m.transposed ? m.data[column * m.columns + row] : m.data[row * m.columns + column];
   };
@@ -24,13 +25,12 @@ void multiply(const Matrix<T>& a, const Matrix<T>& b, T* c, bool adds) {
   const Index columns = b.transposed ? b.rows : b.columns;
   for (Index row = 0; row < rows; ++row)
     for (Index column = 0; column < columns; ++column) {
-      T sum(0);
-      for (Index k = 0; k < depth; ++k) sum += read(a, row, k) * read(b, k, column);
       T& to = c[row * columns + column];
-      if (adds)
-        to += sum;
-      else
-        to = sum;
+      const Number before = adds ? static_cast<Number>(to) : Number(0);
+      const Number sum = tree_sum(depth, Number(0), [&](Index k) {
+        return Number(static_cast<Number>(read(a, row, k)) * static_cast<Number>(read(b, k, column)));
+      });
+      to = spec::narrow<T>(Number(before + sum));
     }
 }
 
