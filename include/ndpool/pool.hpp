@@ -150,6 +150,8 @@ class Pool {
     return pool;
   }
 
+  bool uses_kernels() const { return uses_kernels_; }
+
   /// y = R(x).
   template <class X, class Y>
   bool forward(const View<X>& x, const View<Y>& y, const Watch& watch = {}) const {

@@ -99,7 +99,7 @@ inline Index packed_lanes(const Shape& shape, int pooled) {
 template <class T>
 std::shared_ptr<const Operation<T>> make_pooling(const Pool& pool, const Shape& shape) {
   const auto* window = std::get_if<Window>(&pool.description());
-  const bool has_kernels = kind_of<T>() != ScalarKind::none;
+  const bool has_kernels = kind_of<T>() != ScalarKind::none && pool.uses_kernels();
   if (window != nullptr && window->axes.empty() && has_kernels && element_count(shape) > 0) {
     const int pooled = window->kernel.size(), first = shape.size() - pooled;
     if (const Index lanes = packed_lanes(shape, pooled); lanes > 0) {

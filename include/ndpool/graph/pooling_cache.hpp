@@ -3,6 +3,7 @@
 
 #include <ndpool/graph/packed_pooling.hpp>
 
+#include <bit>
 #include <map>
 #include <vector>
 
@@ -13,32 +14,40 @@ template <class T>
 class PoolingCache {
  public:
   std::shared_ptr<const Operation<T>> find_or_make(const Pool& pool, const Shape& shape) {
-    std::shared_ptr<const Operation<T>>& found = made_[key(pool, shape)];
-    if (found == nullptr) found = make_pooling<T>(pool, shape);
-    return found;
+    const Key wanted = key(pool, shape);
+    if (const auto found = made_.find(wanted); found != made_.end()) return found->second;
+    // Throws for what is wrong with the pool, so that only good ones are kept.
+    std::shared_ptr<const Operation<T>> made = make_pooling<T>(pool, shape);
+    made_.emplace(wanted, made);
+    return made;
   }
 
  private:
-  using Key = std::vector<double>;  // lengths beyond 2^53 do not fit into memory
+  /// Bit patterns, which have a total order: NaN, of floats, equals nothing.
+  using Key = std::vector<std::uint64_t>;
 
   static Key key(const Pool& pool, const Shape& shape) {
     const Geometry geometry = pool.geometry(shape);
     Key key;
-    const auto put = [&](auto... values) { (key.push_back(static_cast<double>(values)), ...); };
+    const auto put = [&](auto... values) { (key.push_back(static_cast<std::uint64_t>(values)), ...); };
+    const auto put_bits = [&](double value) { key.push_back(std::bit_cast<std::uint64_t>(value)); };
     for (int i = 0; i < geometry.rank; ++i) {
       const Axis& axis = geometry.axes[i];
       put(axis.input, axis.output, axis.kernel, axis.stride, axis.dilation, axis.lo, axis.hi, axis.adaptive,
           axis.pooled);
     }
     // Global pools differ in whether they keep the axes that they pool, which the geometry does not tell.
-    put(pool.output_shape(shape).size(), pool.reduction().index());
+    put(pool.output_shape(shape).size(), pool.reduction().index(), pool.uses_kernels());
     std::visit(
         [&](const auto& reduction) {
-          if constexpr (requires { reduction.p; }) put(reduction.p);
+          if constexpr (requires { reduction.p; }) put_bits(reduction.p);
           if constexpr (requires { reduction.options.ties; }) put(reduction.options.ties);
           if constexpr (requires { reduction.options.nan; }) put(reduction.options.nan);
           if constexpr (requires { reduction.options.empty; }) put(reduction.options.empty);
-          if constexpr (requires { reduction.options.beta; }) put(reduction.options.beta, reduction.options.pad_mode);
+          if constexpr (requires { reduction.options.beta; }) {
+            put_bits(reduction.options.beta);
+            put(reduction.options.pad_mode);
+          }
           if constexpr (requires { reduction.options.divisor; })
             put(reduction.options.count_include_pad, reduction.options.divisor, reduction.options.rounding);
         },
