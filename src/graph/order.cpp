@@ -1,10 +1,10 @@
-#include <ndpool/graph/builder.hpp>
+#include <ndpool/graph/node_list.hpp>
 
 #include <atomic>
 
 namespace ndpool::graph {
 
-std::uint64_t new_identity() {
+std::uint64_t new_identity() noexcept {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
 }

@@ -86,7 +86,8 @@ class Layout {
     tape.steps = steps_of(mode, nodes);
     tape.keeps_value.assign(nodes.size(), false);
     for (const NodeFacts& node : nodes) {
-      value_.push_back(node.is_leaf ? -1 : elements_.add(node.elements));
+      // Values of leaves come from outside, which may not last as long as results do: outputs are copied.
+      value_.push_back(node.is_leaf && !node.is_output ? -1 : elements_.add(node.elements));
       // Tangents of leaves come from outside. Only one that is a result too may have to be made, if it is zero.
       const bool is_given = mode == Mode::jvp && node.is_leaf && !node.is_output;
       derivative_.push_back(mode == Mode::forward || !node.is_active || is_given ? -1 : elements_.add(node.elements));
@@ -162,8 +163,9 @@ class Layout {
   }
 
   void use_value(std::size_t node, Mode map, Index time) {
+    if (nodes_[node].is_leaf) return;
     elements_.use(value_[node], time);
-    if (map == Mode::vjp && value_[node] >= 0) tape.keeps_value[node] = true;
+    if (map == Mode::vjp) tape.keeps_value[node] = true;
   }
 
   Mode mode_;

@@ -4,21 +4,12 @@
 #include <gtest/gtest.h>
 #include <boost/multiprecision/cpp_int.hpp>
 
+#include "support/expect_error.hpp"
+
 namespace ndpool::testing {
 namespace {
 
 using Numbers = std::vector<float>;
-
-template <class F>
-void expect_error(const std::string& sentence, F f) {
-  try {
-    f();
-    ADD_FAILURE() << "no error: " << sentence;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.what(), sentence);
-    EXPECT_NE(error.code(), Code::none);
-  }
-}
 
 class WrongGraph : public ::testing::Test {
  protected:
@@ -202,7 +193,7 @@ TEST_F(WrongRun, UnknownInput) {
   });
   Graph<float> other;
   const Node there = other.input({5});
-  expect_error("input of a node that belongs to another graph", [&] {
+  expect_error("input of node number 0, which belongs to another graph", [&] {
     program.forward({{row, five}, {labels, five}, {there, five}});
   });
 }

@@ -229,7 +229,7 @@ class ArraysFor {
   void add(const Graph<T>& graph, const std::vector<Node>& nodes, Make make) {
     for (const Node& node : nodes) add(graph, node, make);
   }
-  operator Bindings<T>() const { return std::span<const Bound<T>>(bound_); }
+  operator graph::BoundArrays<T>() const { return bound_; }
   const std::vector<Bound<T>>& bound() const { return bound_; }
 
  private:

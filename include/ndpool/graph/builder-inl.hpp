@@ -9,7 +9,7 @@ Node Graph<T>::softmax_cross_entropy(Node logits, Node labels, const std::string
   if (shape.empty() || count(shape) == 0 || !(Shape(shape.begin(), shape.size() - 1) == at(labels).shape))
     graph::fail(Code::shape_mismatch, "softmax_cross_entropy: node " + describe(logits) + " needs one label per row, " +
                                           "which node " + describe(labels) + " does not have");
-  if (active()[static_cast<std::size_t>(labels.number())])
+  if (at(labels).is_active)
     graph::fail(Code::no_derivative, "softmax_cross_entropy: the labels, node " + describe(labels) +
                                          ", take no derivative: they must be side data or constant");
   if constexpr (spec::AnalyticField<T>) {
@@ -26,13 +26,12 @@ Node Graph<T>::custom(const std::vector<Node>& inputs, const Shape& shape, Custo
                       const std::string& name) {
   std::vector<Shape> shapes;
   std::vector<bool> takes_derivative;
-  const std::vector<bool> is_active = active();
   for (const Node& input : inputs) {
     shapes.push_back(at(input).shape);
-    takes_derivative.push_back(is_active[static_cast<std::size_t>(input.number())]);
+    takes_derivative.push_back(at(input).is_active);
   }
   count_of(shape, name);
-  const std::string used_name = name.empty() ? new_name("custom") : name;
+  const std::string used_name = name.empty() ? nodes_.free_name("custom") : name;
   const auto operation = std::make_shared<CustomOperation<T>>(used_name, shape, std::move(shapes), std::move(maps));
   explained("custom node " + graph::text(used_name, shape), [&] {
     operation->try_out(takes_derivative);
@@ -92,40 +91,24 @@ Node Graph<T>::make_convolution(const std::vector<Node>& inputs, const Convoluti
       channel_axis + 1);
 }
 
-/// Which nodes depend on an input or a parameter. Rewired nodes may come before their inputs, hence the order.
-template <class T>
-std::vector<bool> Graph<T>::active() const {
-  std::vector<bool> is_active(nodes_.size(), false);
-  std::vector<int> all(nodes_.size());
-  for (std::size_t n = 0; n < all.size(); ++n) all[n] = static_cast<int>(n);
-  for (const int n : graph::order_of(all_inputs(), all)) {
-    const Record& node = nodes_[static_cast<std::size_t>(n)];
-    bool found = node.source == graph::Source::input || node.source == graph::Source::parameter;
-    for (const int input : node.inputs) found = found || is_active[static_cast<std::size_t>(input)];
-    is_active[static_cast<std::size_t>(n)] = found;
-  }
-  return is_active;
-}
-
 template <class T>
 void Graph<T>::rewire(Node node, int slot, Node source) {
   at(source);
   const std::vector<int>& inputs = at(node).inputs;
   if (slot < 0 || slot >= static_cast<int>(inputs.size()))
     graph::fail(Code::index_out_of_range, "rewire: node " + describe(node) + " has no input " + std::to_string(slot));
-  const Node old(identity_, inputs[static_cast<std::size_t>(slot)]);
+  const Node old(nodes_.identity(), inputs[static_cast<std::size_t>(slot)]);
   if (!(at(old).shape == at(source).shape))
     graph::fail(Code::shape_mismatch, "rewire: node " + describe(source) + " cannot replace node " + describe(old) +
                                           " as an input of node " + describe(node) + ": their shapes differ");
-  const std::vector<int> needed = graph::order_of(all_inputs(), {source.number()});
+  const std::vector<int> needed = graph::order_of(nodes_.inputs(), {source.number()});
   if (std::find(needed.begin(), needed.end(), node.number()) != needed.end())
     graph::fail(Code::index_out_of_range, "rewire: node " + describe(source) + " depends on node " + describe(node) +
                                               ", so the graph would have a cycle");
-  const std::vector<bool> is_active = active();
-  if (is_active[static_cast<std::size_t>(source.number())] && !is_active[static_cast<std::size_t>(old.number())])
+  if (at(source).is_active && !at(old).is_active)
     graph::fail(Code::no_derivative, "rewire: node " + describe(source) + " has a derivative, which node " +
                                          describe(old) + ", whose place it takes, has not");
-  nodes_[static_cast<std::size_t>(node.number())].inputs[static_cast<std::size_t>(slot)] = source.number();
+  nodes_.set_input(node, slot, source);
 }
 
 template <class T>
@@ -136,20 +119,22 @@ Program<T> Graph<T>::compile(const std::vector<Node>& outputs) const {
     wanted.push_back(output.number());
   }
   if (outputs.empty()) {
-    std::vector<bool> is_used(nodes_.size(), false);
-    for (const Record& node : nodes_)
+    const std::vector<Record>& nodes = nodes_.all();
+    std::vector<bool> is_used(nodes.size(), false);
+    for (const Record& node : nodes)
       for (const int input : node.inputs) is_used[static_cast<std::size_t>(input)] = true;
-    for (std::size_t n = 0; n < nodes_.size(); ++n)
-      if (!is_used[n] && nodes_[n].source == graph::Source::operation) wanted.push_back(static_cast<int>(n));
+    for (std::size_t n = 0; n < nodes.size(); ++n)
+      if (!is_used[n] && nodes[n].source == graph::Source::operation) wanted.push_back(static_cast<int>(n));
   }
   if (wanted.empty()) graph::fail(Code::nothing_to_pool, "the graph has no node to compute");
-  return Program<T>(graph::make_compiled(identity_, nodes_, graph::order_of(all_inputs(), wanted), wanted));
+  return Program<T>(
+      graph::make_compiled(nodes_.identity(), nodes_.all(), graph::order_of(nodes_.inputs(), wanted), wanted));
 }
 
 template <class T>
 std::string Graph<T>::dot() const {
   std::vector<graph::DotNode> nodes;
-  for (const Record& node : nodes_)
+  for (const Record& node : nodes_.all())
     nodes.push_back({node.name, std::string(node.kind()) + ", " + graph::text(node.shape), node.source, node.inputs});
   return graph::dot_text(nodes);
 }

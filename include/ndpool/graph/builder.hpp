@@ -3,9 +3,11 @@
 
 #include <ndpool/graph/custom.hpp>
 #include <ndpool/graph/linear.hpp>
+#include <ndpool/graph/node_list.hpp>
 #include <ndpool/graph/pooling_cache.hpp>
 #include <ndpool/graph/program.hpp>
 #include <ndpool/graph/reduce.hpp>
+#include <ndpool/graph/reducer_pooling.hpp>
 
 #include <initializer_list>
 
@@ -18,32 +20,13 @@ struct ConvolutionOptions {
   Shape dilation = {};
 };
 
-namespace graph {
-
-/// A new identity for a graph; never 0.
-std::uint64_t new_identity();
-
-/// The nodes that `outputs` need, inputs before their users. `inputs[n]` are the inputs of node n.
-std::vector<int> order_of(const std::vector<std::vector<int>>& inputs, const std::vector<int>& outputs);
-
-}  // namespace graph
-
 /// Inputs, parameters, constants and the operations over them. Operators take nodes of this graph and return a new one;
 /// what does not fit is an `Error` that names the nodes and their shapes. The last argument of each may be a name.
 template <class T>
 class Graph {
  public:
-  Graph() = default;
-  /// A copy is a graph of its own: it does not know the nodes of the other.
-  Graph(const Graph& other) : pools_(other.pools_), nodes_(other.nodes_) {}
-  Graph& operator=(const Graph& other) {
-    pools_ = other.pools_;
-    nodes_ = other.nodes_;
-    identity_ = graph::new_identity();
-    return *this;
-  }
-  Graph(Graph&&) noexcept = default;
-  Graph& operator=(Graph&&) noexcept = default;
+  // A copy is a graph of its own: it does not know the nodes of the other. Nodes follow a graph that is moved; what is
+  // left behind is empty.
 
   // Leaves. Inputs and side data are given to each run; side data (labels, masks) takes no derivative.
   Node input(const Shape& shape, const std::string& name = "") { return leaf(graph::Source::input, shape, {}, name); }
@@ -90,7 +73,7 @@ class Graph {
       graph::fail(Code::axis_out_of_range, "flatten: node " + describe(x) + " has no axis " + std::to_string(first));
     Shape flat(shape.begin(), first);
     flat.push_back(count(Shape(shape.begin() + first, shape.size() - first)));
-    return reshape(x, flat, name.empty() ? new_name("flatten") : name);
+    return reshape(x, flat, name.empty() ? nodes_.free_name("flatten") : name);
   }
   Node sum(Node x, const std::string& name = "") { return total(x, false, name); }
   Node mean(Node x, const std::string& name = "") { return total(x, true, name); }
@@ -127,6 +110,19 @@ class Graph {
       return append(pools_.find_or_make(pool, shape), pool.output_shape(shape), {x}, name);
     });
   }
+  /// A pool of a reducer of your own (spec/core.hpp says what it needs), over a Window, Adaptive or Global; it runs by
+  /// the reference: `graph.pool(x, ndpool::Window{.kernel = {2}}, RootMeanSquare<float>{})`.
+  template <class Description, graph::ReducerOf<T> Reducer>
+  Node pool(Node x, const Description& description, const Reducer& reducer, const std::string& name = "") {
+    return explained("pool of node " + describe(x), [&] {
+      const Geometry geometry = spec::make_geometry(description, at(x).shape);
+      bool drops_axes = false;
+      if constexpr (requires { description.keepdims; }) drops_axes = !description.keepdims;
+      return append(std::make_shared<graph::ReducerPooling<T, Reducer>>(
+                        geometry, graph::with_standard_ties<Description>(reducer)),
+                    drops_axes ? drop_pooled_axes(geometry) : geometry.output_shape(), {x}, name);
+    });
+  }
   Node max_pool(Node x, const Window& window, ExtremeOptions options = {}, const std::string& name = "") {
     return pool(x, ndpool::max_pool(window, options), name);
   }
@@ -160,11 +156,7 @@ class Graph {
   void rewire(Node node, int slot, Node source);
 
   /// The node of a name; the way to the nodes of a copy.
-  Node node(const std::string& name) const {
-    for (std::size_t n = 0; n < nodes_.size(); ++n)
-      if (nodes_[n].name == name) return {identity_, static_cast<int>(n)};
-    graph::fail(Code::index_out_of_range, "there is no node \"" + name + "\"");
-  }
+  Node node(const std::string& name) const { return nodes_.find(name); }
   Shape shape(Node node) const { return at(node).shape; }
   std::string name(Node node) const { return at(node).name; }
 
@@ -177,13 +169,7 @@ class Graph {
  private:
   using Record = graph::NodeRecord<T>;
 
-  const Record& at(Node node) const {
-    if (node.graph() == 0) graph::fail(Code::index_out_of_range, "an empty Node is no node of a graph");
-    if (node.graph() != identity_)
-      graph::fail(Code::index_out_of_range,
-                  "node number " + std::to_string(node.number()) + " belongs to another graph");
-    return nodes_[static_cast<std::size_t>(node.number())];
-  }
+  const Record& at(Node node) const { return nodes_.at(node); }
   std::string describe(Node node) const { return graph::text(at(node).name, at(node).shape); }
   static Index count(const Shape& shape) { return element_count(shape); }
 
@@ -197,19 +183,9 @@ class Graph {
     return static_cast<std::size_t>(element_count(shape));
   }
 
-  std::string new_name(const std::string& kind) const {
-    for (int number = 1;; ++number)
-      if (std::string name = kind + std::to_string(number); !has_name(name)) return name;
-  }
-  bool has_name(const std::string& name) const {
-    return std::any_of(nodes_.begin(), nodes_.end(), [&](const Record& node) { return node.name == name; });
-  }
   Node append(Record record) {
     count_of(record.shape, record.name);
-    if (record.name.empty()) record.name = new_name(record.kind());
-    if (has_name(record.name)) graph::fail(Code::axis_repeated, "there is a node \"" + record.name + "\" already");
-    nodes_.push_back(std::move(record));
-    return {identity_, static_cast<int>(nodes_.size()) - 1};
+    return nodes_.append(std::move(record));
   }
   Node append(std::shared_ptr<const graph::Operation<T>> operation, const Shape& shape, const std::vector<Node>& inputs,
               const std::string& name) {
@@ -288,16 +264,9 @@ class Graph {
   Node make_dense(const std::vector<Node>& inputs, const std::string& name);
   Node make_convolution(const std::vector<Node>& inputs, const ConvolutionOptions& options, const std::string& name);
   void check_bias(const char* kind, const std::vector<Node>& inputs) const;
-  std::vector<bool> active() const;
-  std::vector<std::vector<int>> all_inputs() const {
-    std::vector<std::vector<int>> inputs;
-    for (const Record& node : nodes_) inputs.push_back(node.inputs);
-    return inputs;
-  }
 
-  std::uint64_t identity_ = graph::new_identity();
   graph::PoolingCache<T> pools_;
-  std::vector<Record> nodes_;
+  graph::NodeList<T> nodes_;
 };
 
 }  // namespace ndpool

@@ -23,6 +23,7 @@ struct NodeRecord {
   std::shared_ptr<const Operation<T>> operation = {};
   std::vector<int> inputs = {};  ///< numbers of nodes of the graph
   std::vector<T> values = {};    ///< of a constant, or of a parameter before training
+  bool is_active = false;        ///< depends on an input or a parameter, so it has a derivative
 
   const char* kind() const {
     static constexpr const char* kinds[] = {"input", "side", "parameter", "constant"};
@@ -55,7 +56,7 @@ struct Compiled {
   }
   /// The position of a node that the program must have; `what` is what the caller wanted of it.
   int position_of(const Node& node, const char* what) const {
-    if (!knows(node)) fail(Code::index_out_of_range, std::string(what) + " of a node that belongs to another graph");
+    if (!knows(node)) fail_unknown(node, what);
     const auto number = static_cast<std::size_t>(node.number());
     if (position[number] < 0)
       fail(Code::index_out_of_range, std::string(what) + " of node \"" + all_names[number] +
@@ -67,6 +68,14 @@ struct Compiled {
   }
 
  private:
+  [[noreturn]] void fail_unknown(const Node& node, const char* what) const {
+    const std::string number = std::string(what) + " of node number " + std::to_string(node.number());
+    if (node.graph() == 0)
+      fail(Code::index_out_of_range, std::string(what) + " of an empty Node, which is no node of a graph");
+    if (node.graph() != graph) fail(Code::index_out_of_range, number + ", which belongs to another graph");
+    fail(Code::index_out_of_range, number + ", which does not exist: the graph had " + std::to_string(position.size()) +
+                                       " nodes when it was compiled");
+  }
   static std::size_t bytes_of(Index element_count, Index byte_count) {
     return static_cast<std::size_t>(element_count) * sizeof(T) + static_cast<std::size_t>(byte_count);
   }
@@ -80,17 +89,16 @@ std::shared_ptr<const Compiled<T>> make_compiled(std::uint64_t graph, const std:
   code->graph = graph;
   code->position.assign(all.size(), -1);
   for (const NodeRecord<T>& node : all) code->all_names.push_back(node.name);
+  std::vector<bool> is_output(all.size(), false);
+  for (const int output : outputs) is_output[static_cast<std::size_t>(output)] = true;
   for (const int number : order) {
     const NodeRecord<T>& node = all[static_cast<std::size_t>(number)];
     NodeFacts facts;
     facts.elements = element_count(node.shape);
     facts.is_leaf = node.source != Source::operation;
-    facts.is_output = std::find(outputs.begin(), outputs.end(), number) != outputs.end();
-    facts.is_active = node.source == Source::input || node.source == Source::parameter;
-    for (const int input : node.inputs) {
-      facts.inputs.push_back(code->position[static_cast<std::size_t>(input)]);
-      facts.is_active = facts.is_active || code->facts[static_cast<std::size_t>(facts.inputs.back())].is_active;
-    }
+    facts.is_output = is_output[static_cast<std::size_t>(number)];
+    facts.is_active = node.is_active;
+    for (const int input : node.inputs) facts.inputs.push_back(code->position[static_cast<std::size_t>(input)]);
     if (node.operation != nullptr) {
       facts.kept_bytes = node.operation->kept_bytes();
       facts.scratch_elements = node.operation->scratch_elements();

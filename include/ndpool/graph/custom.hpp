@@ -18,30 +18,41 @@ class CustomCall {
   enum class Map { forward, jvp, vjp };
 
   /// The value of an input; and, in derivatives, of the node.
-  View<const T> x(int input) const { return {x_[static_cast<std::size_t>(input)], shape_of(input)}; }
-  View<const T> y() const { return {y_, output_}; }
+  View<const T> x(int input) const {
+    const Shape& shape = shape_of(input);
+    return {x_[static_cast<std::size_t>(input)], shape};
+  }
+  View<const T> y() const {
+    require_map(map_ != Map::forward, "y, which only jvp and vjp have");
+    return {y_, output_};
+  }
   /// In jvp: the tangent of an input, zeros if it has none.
   View<const T> dx(int input) const {
+    require_map(map_ == Map::jvp, "dx, which only jvp has");
+    const Shape& shape = shape_of(input);
     const T* tangent = dx_[static_cast<std::size_t>(input)];
-    return {tangent == nullptr ? zeros_ : tangent, shape_of(input)};
+    return {tangent == nullptr ? zeros_ : tangent, shape};
   }
   /// In vjp: the gradient of the node, and the number of the input whose gradient is asked for.
-  View<const T> gy() const { return {gy_, output_}; }
-  int slot() const { return slot_; }
+  View<const T> gy() const {
+    require_map(map_ == Map::vjp, "gy, which only vjp has");
+    return {gy_, output_};
+  }
+  int slot() const {
+    require_map(map_ == Map::vjp, "slot, which only vjp has");
+    return slot_;
+  }
 
   /// Where the map writes: y in forward, dy in jvp, the gradient of input `slot` in vjp. The map says which shape it
   /// writes, and is stopped if that is another one than it must be.
   View<T> out(const Shape& shape) const {
     const bool is_gradient = map_ == Map::vjp;
     const Shape& right = is_gradient ? shape_of(slot_) : output_;
-    if (!(shape == right)) {
-      const char* what[] = {"forward map", "jvp", "vjp"};
+    if (!(shape == right))
       graph::fail(Code::shape_mismatch,
-                  "custom node " + graph::text(name_, output_) + ": its " + what[static_cast<int>(map_)] + " writes " +
-                      graph::text(shape) +
+                  describe_map() + " writes " + graph::text(shape) +
                       (is_gradient ? ", but its input " + std::to_string(slot_) + " is " + graph::text(right)
                                    : ", but the node is " + graph::text(right)));
-    }
     asked_ = true;
     return {out_, right};
   }
@@ -52,7 +63,23 @@ class CustomCall {
   CustomCall(Map map, const std::string& name, const Shape& output, std::span<const Shape> shapes,
              std::span<const T* const> x)
       : map_(map), name_(name), output_(output), shapes_(shapes), x_(x) {}
-  const Shape& shape_of(int input) const { return shapes_[static_cast<std::size_t>(input)]; }
+  CustomCall(const CustomCall&) = delete;  // it refers to the run
+  CustomCall& operator=(const CustomCall&) = delete;
+
+  const Shape& shape_of(int input) const {
+    if (input < 0 || input >= static_cast<int>(shapes_.size()))
+      graph::fail(Code::index_out_of_range, describe_map() + " asks for input " + std::to_string(input) +
+                                                ", but the node has " + std::to_string(shapes_.size()) +
+                                                (shapes_.size() == 1 ? " input" : " inputs"));
+    return shapes_[static_cast<std::size_t>(input)];
+  }
+  void require_map(bool has, const char* what) const {
+    if (!has) graph::fail(Code::null_data, describe_map() + " asks for " + what);
+  }
+  std::string describe_map() const {
+    static constexpr const char* maps[] = {"forward map", "jvp", "vjp"};
+    return "custom node " + graph::text(name_, output_) + ": its " + maps[static_cast<int>(map_)];
+  }
 
   Map map_;
   const std::string& name_;

@@ -1,8 +1,7 @@
 // A compiled graph, ready to run: values, tangents and gradients without allocating.
 #pragma once
 
-#include <ndpool/graph/arena.hpp>
-#include <ndpool/graph/elementwise.hpp>
+#include <ndpool/graph/run.hpp>
 #include <ndpool/graph/summary.hpp>
 
 namespace ndpool {
@@ -18,7 +17,7 @@ class Program {
   };
 
   explicit Program(std::shared_ptr<const graph::Compiled<T>> code)
-      : code_(std::move(code)), offsets_(code_->nodes.size(), 0), arena_(make_arena()) {
+      : code_(std::move(code)), offsets_(this->code().nodes.size(), 0), arena_(make_arena()) {
     for (std::size_t n = 0; n < code_->nodes.size(); ++n) {
       if (code_->nodes[n].source != graph::Source::parameter) continue;
       offsets_[n] = parameters_.size();
@@ -31,20 +30,23 @@ class Program {
   Program(Program&&) noexcept = default;
   Program& operator=(Program&&) noexcept = default;
 
+  // A program that was moved from can be assigned to; every other call is an error that says so.
+
   /// Bytes of the arena; and what one kind of run alone would need.
-  std::size_t arena_bytes() const { return code_->arena_bytes(); }
-  std::size_t arena_bytes(graph::Mode mode) const { return code_->arena_bytes(mode); }
+  std::size_t arena_bytes() const { return code().arena_bytes(); }
+  std::size_t arena_bytes(graph::Mode mode) const { return code().arena_bytes(mode); }
   /// Memory for one more thread, to be made on that thread: what kernels keep per thread is allocated now, too.
   std::unique_ptr<Arena<T>> make_arena() const {
+    code();
     auto arena = std::make_unique<Arena<T>>(code_);
     for (const graph::Mode mode : {graph::Mode::forward, graph::Mode::jvp, graph::Mode::vjp})
-      Run{*code_, *arena, mode}.rehearse();
+      Run{code_, *arena, mode}.rehearse();
     return arena;
   }
 
   /// The numbers of a parameter, to be read or changed between runs.
   std::span<T> parameter(const Node& node) {
-    const auto position = static_cast<std::size_t>(code_->position_of(node, "parameter"));
+    const auto position = static_cast<std::size_t>(code().position_of(node, "parameter"));
     if (code_->nodes[position].source != graph::Source::parameter)
       graph::fail(Code::index_out_of_range,
                   "node " + code_->describe(static_cast<int>(position)) + " is not a parameter");
@@ -55,14 +57,16 @@ class Program {
   std::vector<Node> inputs() const { return nodes_from(graph::Source::input); }
 
   /// The values of all outputs. `inputs` has an array for every input and all side data that the outputs need.
-  Results<T> forward(const Bindings<T>& inputs) { return forward(*arena_, inputs); }
-  Results<T> forward(Arena<T>& arena, const Bindings<T>& inputs) const {
+  Results<T> forward(const graph::BoundArrays<T>& inputs) { return forward(own_arena(), inputs); }
+  Results<T> forward(Arena<T>& arena, const graph::BoundArrays<T>& inputs) const {
     return start(arena, graph::Mode::forward, inputs).run();
   }
 
   /// The values and, for tangents of inputs and parameters (zero where none is given), the tangents of all outputs.
-  Results<T> jvp(const Bindings<T>& inputs, const Bindings<T>& tangents) { return jvp(*arena_, inputs, tangents); }
-  Results<T> jvp(Arena<T>& arena, const Bindings<T>& inputs, const Bindings<T>& tangents) const {
+  Results<T> jvp(const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& tangents) {
+    return jvp(own_arena(), inputs, tangents);
+  }
+  Results<T> jvp(Arena<T>& arena, const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& tangents) const {
     Run run = start(arena, graph::Mode::jvp, inputs);
     for (const Bound<T>& tangent : tangents) {
       const int at = checked(tangent, "jvp");
@@ -76,8 +80,10 @@ class Program {
   }
 
   /// The values and, for gradients of outputs (zero where none is given), the gradients of all inputs and parameters.
-  Results<T> vjp(const Bindings<T>& inputs, const Bindings<T>& gradients) { return vjp(*arena_, inputs, gradients); }
-  Results<T> vjp(Arena<T>& arena, const Bindings<T>& inputs, const Bindings<T>& gradients) const {
+  Results<T> vjp(const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& gradients) {
+    return vjp(own_arena(), inputs, gradients);
+  }
+  Results<T> vjp(Arena<T>& arena, const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& gradients) const {
     Run run = start(arena, graph::Mode::vjp, inputs);
     for (const Bound<T>& gradient : gradients) {
       const int at = checked(gradient, "vjp");
@@ -90,11 +96,11 @@ class Program {
   }
 
   /// The value of an output that is a single number, and its gradients.
-  ValueAndGradients value_and_grad(const Node& loss, const Bindings<T>& inputs = {}) {
-    return value_and_grad(*arena_, loss, inputs);
+  ValueAndGradients value_and_grad(const Node& loss, const graph::BoundArrays<T>& inputs = {}) {
+    return value_and_grad(own_arena(), loss, inputs);
   }
-  ValueAndGradients value_and_grad(Arena<T>& arena, const Node& loss, const Bindings<T>& inputs = {}) const {
-    const graph::NodeFacts& facts = code_->facts_of(loss, "value_and_grad");
+  ValueAndGradients value_and_grad(Arena<T>& arena, const Node& loss, const graph::BoundArrays<T>& inputs = {}) const {
+    const graph::NodeFacts& facts = code().facts_of(loss, "value_and_grad");
     if (facts.elements != 1)
       graph::fail(Code::shape_mismatch, "value_and_grad: node " + code_->describe(code_->position_of(loss, "value")) +
                                             " is not a single number");
@@ -104,123 +110,35 @@ class Program {
   }
 
   /// A table of the nodes: shape, parameters, bytes kept for the way back.
-  std::string summary() const { return graph::summary(*code_); }
+  std::string summary() const { return graph::summary(code()); }
 
  private:
+  using Run = graph::Run<T>;
+
+  const graph::Compiled<T>& code() const {
+    if (code_ == nullptr)
+      graph::fail(Code::null_data, "this program was moved from: only the one it was moved to can run");
+    return *code_;
+  }
+  Arena<T>& own_arena() {
+    code();
+    return *arena_;
+  }
+
   std::vector<Node> nodes_from(graph::Source source) const {
     std::vector<Node> found;
-    for (std::size_t number = 0; number < code_->position.size(); ++number)
+    for (std::size_t number = 0; number < code().position.size(); ++number)
       if (const int at = code_->position[number];
           at >= 0 && code_->nodes[static_cast<std::size_t>(at)].source == source)
         found.emplace_back(code_->graph, static_cast<int>(number));
     return found;
   }
 
-  /// One run over one tape.
-  struct Run {
-    const graph::Compiled<T>& code;
-    Arena<T>& arena;
-    graph::Mode mode;
-    Bindings<T> seeds = {};
-
-    Results<T> run() {
-      const graph::Tape& tape = code.tape(mode);
-      bool is_seeded = false;
-      for (const graph::Step& step : tape.steps) {
-        if (step.map == graph::Mode::vjp && !is_seeded) seed(tape), is_seeded = true;
-        run_step(tape, step);
-      }
-      if (mode == graph::Mode::vjp && !is_seeded) seed(tape);
-      if (mode != graph::Mode::forward) fill_missing(tape);
-      return {code, arena, mode};
-    }
-
-    /// Calls the maps that allocate in their first run, on zeros.
-    void rehearse() {
-      const graph::Tape& tape = code.tape(mode);
-      Index most = 0;
-      for (const graph::NodeFacts& facts : code.facts) most = std::max(most, facts.elements);
-      const std::vector<T> zeros(static_cast<std::size_t>(most), T(0));
-      for (const graph::Step& step : tape.steps) {
-        if (!code.nodes[static_cast<std::size_t>(step.node)].operation->needs_rehearsal()) continue;
-        std::fill(arena.values.begin(), arena.values.end(), zeros.data());
-        std::fill(arena.derivatives.begin(), arena.derivatives.end(),
-                  step.map == graph::Mode::jvp ? zeros.data() : nullptr);
-        if (step.map == graph::Mode::vjp) arena.derivatives[static_cast<std::size_t>(step.node)] = zeros.data();
-        run_step(tape, step);
-      }
-    }
-
-   private:
-    void run_step(const graph::Tape& tape, const graph::Step& step) {
-      const auto own = static_cast<std::size_t>(step.node);
-      const std::vector<int>& inputs = code.facts[own].inputs;
-      const graph::Operation<T>& operation = *code.nodes[own].operation;
-      T* y = arena.elements + tape.value[own];
-      arena.values[own] = y;
-      const T** x = arena.ports.data();
-      const T** dx = x + inputs.size();
-      bool has_tangent = false;
-      for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
-        x[slot] = arena.values[static_cast<std::size_t>(inputs[slot])];
-        dx[slot] = arena.derivatives[static_cast<std::size_t>(inputs[slot])];
-        has_tangent = has_tangent || dx[slot] != nullptr;
-      }
-      const graph::Arrays<T> arrays{{x, inputs.size()},
-                                    y,
-                                    tape.kept[own] < 0 ? nullptr : arena.kept + tape.kept[own],
-                                    step.scratch < 0 ? nullptr : arena.elements + step.scratch};
-      switch (step.map) {
-        case graph::Mode::forward: operation.forward(arrays); break;
-        case graph::Mode::jvp:
-          if (!has_tangent) break;
-          operation.jvp(arrays, {dx, inputs.size()}, own_derivative(tape, own));
-          break;
-        case graph::Mode::vjp: vjp_step(tape, step, arrays, operation); break;
-      }
-    }
-
-    void vjp_step(const graph::Tape& tape, const graph::Step& step, const graph::Arrays<T>& arrays,
-                  const graph::Operation<T>& operation) {
-      const T* gy = arena.derivatives[static_cast<std::size_t>(step.node)];
-      if (gy == nullptr) return;
-      const auto input = static_cast<std::size_t>(
-          code.facts[static_cast<std::size_t>(step.node)].inputs[static_cast<std::size_t>(step.slot)]);
-      if (arena.derivatives[input] == nullptr) return operation.vjp(arrays, gy, step.slot, own_derivative(tape, input));
-      T* summand = arena.elements + step.summand;
-      operation.vjp(arrays, gy, step.slot, summand);
-      graph::add_to(summand, code.facts[input].elements, arena.elements + tape.derivative[input]);
-    }
-
-    /// Where the tape has put a derivative; from now on the node has one.
-    T* own_derivative(const graph::Tape& tape, std::size_t node) {
-      T* array = arena.elements + tape.derivative[node];
-      arena.derivatives[node] = array;
-      return array;
-    }
-
-    void seed(const graph::Tape& tape) {
-      for (const Bound<T>& seed : seeds) {
-        const auto node = static_cast<std::size_t>(code.position_of(seed.node(), "gradient"));
-        if (code.facts[node].is_active) graph::copy(seed.data(), code.facts[node].elements, own_derivative(tape, node));
-      }
-    }
-
-    /// Results that nothing has contributed to are zero.
-    void fill_missing(const graph::Tape& tape) {
-      for (std::size_t n = 0; n < code.nodes.size(); ++n) {
-        const graph::NodeFacts& facts = code.facts[n];
-        const bool is_result = mode == graph::Mode::vjp ? facts.is_leaf : facts.is_output;
-        if (is_result && facts.is_active && arena.derivatives[n] == nullptr)
-          graph::fill(own_derivative(tape, n), facts.elements, T(0));
-      }
-    }
-  };
-
   /// Checks the inputs, and sets the arena up for a run.
-  Run start(Arena<T>& arena, graph::Mode mode, const Bindings<T>& inputs) const {
-    if (arena.program_code() != code_.get()) graph::fail(Code::shape_mismatch, "the arena was made by another program");
-    ++arena.runs;
+  Run start(Arena<T>& arena, graph::Mode mode, const graph::BoundArrays<T>& inputs) const {
+    if (arena.program_code() != &code()) graph::fail(Code::shape_mismatch, "the arena was made by another program");
+    typename Arena<T>::Lock lock = arena.lock();
+    ++*arena.runs;
     std::fill(arena.values.begin(), arena.values.end(), nullptr);
     std::fill(arena.derivatives.begin(), arena.derivatives.end(), nullptr);
     for (const Bound<T>& input : inputs) bind(arena, input);
@@ -232,7 +150,7 @@ class Program {
         graph::fail(Code::null_data, std::string(node.kind()) + " node " + code_->describe(static_cast<int>(n)) +
                                          " needs an array, and none was given");
     }
-    return {*code_, arena, mode};
+    return {code_, arena, mode, std::move(lock)};
   }
 
   void bind(Arena<T>& arena, const Bound<T>& input) const {
