@@ -266,6 +266,15 @@ struct Pool {
     return gx;
   }
 
+  /// True of every tensor that compiles: what the standard options rule out is an assertion with a sentence.
+  template <class T, class S>
+  static consteval bool accepts() {
+    static_assert(Resolved<Description, S>::valid);
+    static_assert(!spec::core::check_reducer(geometry<S>, Reducer<T>{}),
+                  "ndpool: the padding leaves a window without an input element");
+    return true;
+  }
+
  private:
   template <class S>
   static constexpr const BasicGeometry<S::capacity>& geometry = Resolved<Description, S>::geometry;
@@ -273,9 +282,7 @@ struct Pool {
   /// The reducer with its standard ties: global pools give their derivative to every extreme unless told otherwise.
   template <class T, class S>
   static constexpr Reducer<T> checked(Reducer<T> reducer) {
-    static_assert(Resolved<Description, S>::valid);
-    static_assert(!spec::core::check_reducer(geometry<S>, Reducer<T>{}),
-                  "ndpool: the padding leaves a window without an input element");
+    static_assert(accepts<T, S>());
 #if __STDC_HOSTED__
     require(spec::core::check_value(geometry<S>, reducer));
 #endif

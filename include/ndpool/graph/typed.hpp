@@ -8,117 +8,11 @@
 #pragma once
 
 #include <ndpool/graph/builder.hpp>
-#include <ndpool/typed.hpp>
+#include <ndpool/graph/typed_rules.hpp>
 
 #include <tuple>
 
 namespace ndpool::typed {
-
-/// A node whose shape is known to the compiler. It is a node wherever a program or the dynamic face asks for one.
-template <class S>
-class Var : public Node {
- public:
-  using ShapeType = S;
-  Var() = default;
-  explicit Var(const Node& node) : Node(node) {}
-};
-
-namespace detail {
-
-/// The shape whose lengths `Rule::extents()` computes.
-template <class Rule, int... Axis>
-consteval auto shape_of_rule(std::integer_sequence<int, Axis...>) {
-  return Shape<Rule::extents()[Axis]...>{};
-}
-template <class Rule>
-using ShapeByRule = decltype(shape_of_rule<Rule>(std::make_integer_sequence<int, Rule::extents().size()>{}));
-
-/// Axes [First, Last) of a shape.
-template <class S, int First, int Last>
-struct Part {
-  static constexpr auto extents() { return Extents<S::capacity>(S::extents.begin() + First, Last - First); }
-};
-template <class S, int First, int Last>
-using Axes = ShapeByRule<Part<S, First, Last>>;
-
-template <class S, int First>
-struct Flattened {
-  static constexpr auto extents() {
-    Extents<S::capacity> flat = Part<S, 0, First>::extents();
-    flat.push_back(element_count(Part<S, First, S::rank>::extents()));
-    return flat;
-  }
-};
-
-template <class X, class W>
-struct DenseRule {
-  static constexpr auto extents() {
-    Extents<X::capacity> shape = X::extents;
-    shape[X::rank - 1] = W::extents[0];
-    return shape;
-  }
-};
-
-/// The window of a convolution: the kernel is that of the weights, and it moves cell by cell unless it is told
-/// otherwise.
-template <class W, class... Parts>
-struct ConvolutionWindow {
-  static constexpr bool drops_axes = false;
-  template <int Capacity>
-  static constexpr auto describe() {
-    BasicWindow<Capacity> window;
-    for (int a = 2; a < W::rank; ++a) window.kernel.push_back(W::extents[a]);
-    window.stride = Extents<Capacity>::filled(W::rank - 2, 1);
-    (apply(window, Parts{}), ...);
-    return window;
-  }
-};
-
-template <class X, class W, class... Parts>
-struct ConvolutionRule {
-  static constexpr int channel_axis = X::rank - (W::rank - 2) - 1;
-  static constexpr auto extents() {
-    using Lengths = OutputShape<ConvolutionWindow<W, Parts...>, Axes<X, channel_axis + 1, X::rank>>;
-    Extents<X::capacity> shape = X::extents;
-    shape[channel_axis] = W::extents[0];
-    for (int a = 0; a < Lengths::rank; ++a) shape[channel_axis + 1 + a] = Lengths::extents[a];
-    return shape;
-  }
-};
-
-// The reducer of the dynamic pools that belongs to each of the typed ones.
-template <class T>
-reduction::Max reduction_of(const spec::Max<T>&);
-template <class T>
-reduction::Min reduction_of(const spec::Min<T>&);
-template <class T>
-reduction::Sum reduction_of(const spec::Sum<T>&);
-template <class T>
-reduction::Average reduction_of(const spec::Average<T>&);
-template <class T>
-reduction::SmoothMax reduction_of(const spec::SmoothMax<T>&);
-template <class T>
-reduction::Lp reduction_of(const spec::Lp<T>&);
-template <class Reducer>
-using ReductionOf = decltype(reduction_of(std::declval<Reducer>()));
-
-template <class Described, class Reduction>
-ndpool::Pool dynamic_pool(Described description, bool drops_axes, const Reduction& reduction) {
-  if constexpr (requires { description.keepdims; }) description.keepdims = !drops_axes;
-  if constexpr (requires { reduction.p; })
-    return LpFamily<Described>{}(reduction.p, description, reduction.options);
-  else if constexpr (requires { reduction.options; })
-    return PoolFamily<Described, Reduction>{}(description, reduction.options);
-  else
-    return PoolFamily<Described, Reduction>{}(description);
-}
-
-template <class S>
-ndpool::Shape run_time_shape() {
-  return {S::extents.begin(), S::rank};
-}
-
-}  // namespace detail
 
 /// The typed face of `ndpool::Graph<T>`.
 template <class T>
@@ -148,50 +42,50 @@ class Graph {
   template <class A, class B>
   Var<A> add(Var<A> a, Var<B> b, const std::string& name = "") {
     static_assert(std::same_as<A, B>, "ndpool: add needs two nodes of the same shape");
-    return Var<A>(graph_.add(a, b, name));
+    return Var<A>(graph_.add(known(a), known(b), name));
   }
   template <class A, class B>
   Var<A> multiply(Var<A> a, Var<B> b, const std::string& name = "") {
     static_assert(std::same_as<A, B>, "ndpool: multiply needs two nodes of the same shape");
-    return Var<A>(graph_.multiply(a, b, name));
+    return Var<A>(graph_.multiply(known(a), known(b), name));
   }
   template <class S>
   Var<S> scale(Var<S> x, const T& factor, const std::string& name = "") {
-    return Var<S>(graph_.scale(x, factor, name));
+    return Var<S>(graph_.scale(known(x), factor, name));
   }
   template <class S>
   Var<S> relu(Var<S> x, const std::string& name = "") {
     static_assert(spec::Ordered<T>, "ndpool: relu needs a scalar with an order");
-    return Var<S>(graph_.relu(x, name));
+    return Var<S>(graph_.relu(known(x), name));
   }
   template <class S>
   Var<S> exp(Var<S> x, const std::string& name = "") {
     static_assert(spec::AnalyticField<T>, "ndpool: exp needs a scalar with exp and log");
-    return Var<S>(graph_.exp(x, name));
+    return Var<S>(graph_.exp(known(x), name));
   }
   template <class S>
   Var<S> log(Var<S> x, const std::string& name = "") {
     static_assert(spec::AnalyticField<T>, "ndpool: log needs a scalar with exp and log");
-    return Var<S>(graph_.log(x, name));
+    return Var<S>(graph_.log(known(x), name));
   }
   template <class S>
   Var<Shape<>> sum(Var<S> x, const std::string& name = "") {
-    return Var<Shape<>>(graph_.sum(x, name));
+    return Var<Shape<>>(graph_.sum(known(x), name));
   }
   template <class S>
   Var<Shape<>> mean(Var<S> x, const std::string& name = "") {
-    return Var<Shape<>>(graph_.mean(x, name));
+    return Var<Shape<>>(graph_.mean(known(x), name));
   }
   template <class To, class S>
   Var<To> reshape(Var<S> x, const std::string& name = "") {
     static_assert(To::count == S::count, "ndpool: reshape must keep the number of elements");
-    return Var<To>(graph_.reshape(x, detail::run_time_shape<To>(), name));
+    return Var<To>(graph_.reshape(known(x), detail::run_time_shape<To>(), name));
   }
   /// All axes from `First` on become one; 1 keeps a batch axis.
   template <int First = 1, class S>
   auto flatten(Var<S> x, const std::string& name = "") {
     static_assert(First >= 0 && First < S::rank, "ndpool: flatten needs an axis that the node has");
-    return Var<detail::ShapeByRule<detail::Flattened<S, First>>>(graph_.flatten(x, First, name));
+    return Var<detail::ShapeByRule<detail::Flattened<S, First>>>(graph_.flatten(known(x), First, name));
   }
 
   template <class X, class W, class... Bias>
@@ -199,7 +93,7 @@ class Graph {
     check_weights<W::rank == 2 && (X::rank > 0), W, Bias...>();
     static_assert(X::extents[X::rank - 1] == W::extents[1],
                   "ndpool: the weights must have as many columns as the last axis of the input");
-    return Var<detail::ShapeByRule<detail::DenseRule<X, W>>>(graph_.dense(x, weights, bias...));
+    return Var<detail::ShapeByRule<detail::DenseRule<X, W>>>(graph_.dense(known(x), known(weights), known(bias)...));
   }
   /// `Parts` are Stride, Padding and Dilation as in a window.
   template <class... Parts, class X, class W, class... Bias>
@@ -211,7 +105,7 @@ class Graph {
     using Result = detail::ShapeByRule<Rule>;
     const ndpool::Window window = detail::ConvolutionWindow<W, Parts...>::template describe<max_rank>();
     return Var<Result>(graph_.convolution(
-        x, weights, bias...,
+        known(x), known(weights), known(bias)...,
         ConvolutionOptions{.stride = window.stride, .padding = window.padding, .dilation = window.dilation}));
   }
 
@@ -219,22 +113,61 @@ class Graph {
   Var<Shape<>> softmax_cross_entropy(Var<L> logits, Var<Labels> labels, const std::string& name = "") {
     static_assert(L::rank > 0 && std::same_as<detail::Axes<L, 0, (L::rank > 0 ? L::rank - 1 : 0)>, Labels>,
                   "ndpool: softmax_cross_entropy needs one label per row of logits");
-    return Var<Shape<>>(graph_.softmax_cross_entropy(logits, labels, name));
+    return Var<Shape<>>(graph_.softmax_cross_entropy(known(logits), known(labels), name));
   }
   template <class A, class B>
   Var<Shape<>> mean_squared_error(Var<A> a, Var<B> b, const std::string& name = "") {
     static_assert(std::same_as<A, B>, "ndpool: mean_squared_error needs two nodes of the same shape");
-    return Var<Shape<>>(graph_.mean_squared_error(a, b, name));
+    return Var<Shape<>>(graph_.mean_squared_error(known(a), known(b), name));
   }
 
   /// Any typed pool; options come as the reducer: `pool(x, smooth_max_pool<W>, reduction::SmoothMax{{.beta = 4}})`.
+  /// Reducers that the dynamic pools do not have, such as your own, are given themselves and run by the reference.
   template <class S, class Description, template <class> class Reducer>
   Var<OutputShape<Description, S>> pool(Var<S> x, Pool<Description, Reducer>,
                                         const detail::ReductionOf<Reducer<T>>& reduction = {},
                                         const std::string& name = "") {
-    static_assert(Resolved<Description, S>::valid);
-    return Var<OutputShape<Description, S>>(graph_.pool(
-        x, detail::dynamic_pool(Description::template describe<max_rank>(), Description::drops_axes, reduction), name));
+    static_assert(Pool<Description, Reducer>::template accepts<T, S>());
+    const auto description = detail::dynamic_description<Description>();
+    if constexpr (std::same_as<detail::ReductionOf<Reducer<T>>, Reducer<T>>)
+      return Var<OutputShape<Description, S>>(graph_.pool(known(x), description, reduction, name));
+    else
+      return Var<OutputShape<Description, S>>(
+          graph_.pool(known(x), detail::dynamic_pool(description, reduction), name));
+  }
+  // `Parts` are Kernel, Stride, Padding and Dilation as in a window.
+  template <class... Parts, class S>
+  auto max_pool(Var<S> x, ExtremeOptions options = {}, const std::string& name = "") {
+    return pool(x, typed::max_pool<Window<Parts...>>, reduction::Max{options}, name);
+  }
+  template <class... Parts, class S>
+  auto avg_pool(Var<S> x, AverageOptions options = {}, const std::string& name = "") {
+    return pool(x, typed::avg_pool<Window<Parts...>>, reduction::Average{options}, name);
+  }
+  template <class... Parts, class S>
+  auto smooth_max_pool(Var<S> x, SmoothMaxOptions options = {}, const std::string& name = "") {
+    return pool(x, typed::smooth_max_pool<Window<Parts...>>, reduction::SmoothMax{options}, name);
+  }
+  // The last two axes, with one stride and one padding for both.
+  template <Index Kh, Index Kw, Index Step, class S>
+  auto max_pool2d(Var<S> x) {
+    return max_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x);
+  }
+  template <Index Kh, Index Kw, Index Step, Index Pad, class S>
+  auto max_pool2d_pad(Var<S> x) {
+    return max_pool<Kernel<Kh, Kw>, Stride<Step, Step>, Padding<Pad, Pad>>(x);
+  }
+  template <Index Kh, Index Kw, Index Step, class S>
+  auto smooth_max_pool2d(Var<S> x, double beta) {
+    return smooth_max_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x, {.beta = beta});
+  }
+  template <Index Kh, Index Kw, Index Step, class S>
+  auto avg_pool2d(Var<S> x) {
+    return avg_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x);
+  }
+  template <Index Kh, Index Kw, Index Step, Index Pad, class S>
+  auto avg_pool2d_pad(Var<S> x) {
+    return avg_pool<Kernel<Kh, Kw>, Stride<Step, Step>, Padding<Pad, Pad>>(x);
   }
 
   /// A node of the user's own, made of functions of tensors: forward(x...) and jvp(x..., dx...) return the node's
@@ -258,9 +191,21 @@ class Graph {
                   "ndpool: the bias must have one number per output");
   }
 
-  /// The array of a view, which has the layout of a tensor, as one.
+  /// The node, which must have the shape of its type: a Var can be made of any node.
+  template <class S>
+  Node known(Var<S> x) const {
+    const ndpool::Shape found = graph_.shape(x), expected = detail::run_time_shape<S>();
+    if (!(found == expected))
+      graph::fail(Code::shape_mismatch, "node " + graph::text(graph_.name(x), found) + " does not have the shape " +
+                                            graph::text(expected) + " of its type");
+    return x;
+  }
+
+  /// The array of a view, which has the layout of a tensor, as one. A tensor of no elements has memory for one.
   template <class S>
   static const Tensor<T, S>& tensor(const View<const T>& view) {
+    static const Tensor<T, S> none{};
+    if (S::count == 0) return none;
     return *reinterpret_cast<const Tensor<T, S>*>(view.data());
   }
   template <class S>
@@ -283,7 +228,7 @@ class Graph {
       const std::tuple<Tensor<T, X>...> gradients(vjp(tensor<X>(call.x(I))..., tensor<Y>(call.gy())));
       ((call.slot() == I ? put<X>(call, std::get<I>(gradients)) : void()), ...);
     };
-    return Var<Y>(graph_.custom({x...}, detail::run_time_shape<Y>(), std::move(maps)));
+    return Var<Y>(graph_.custom({known(x)...}, detail::run_time_shape<Y>(), std::move(maps)));
   }
 
   ndpool::Graph<T> graph_;
