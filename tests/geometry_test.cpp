@@ -180,6 +180,46 @@ TEST_F(EveryWindow, NamesTheFirstOutputWithoutACell) {
   });
 }
 
+TEST(WindowedAxis, FindsTheFirstGapOverTheInputInEverySmallGeometry) {
+  int gaps = 0;
+  for (Index length = 1; length <= 4; ++length)
+    for (Index kernel = 1; kernel <= 4; ++kernel)
+      for (Index stride = 1; stride <= 7; ++stride)
+        for (Index dilation = 1; dilation <= 11; ++dilation)
+          for (Index lo = 0; lo <= 24; ++lo)
+            for (const Index hi : {0, 1, 9, 24}) {
+              Axis axis;
+              if (windowed_axis(length, {kernel, stride, lo, hi, dilation}, 0, axis)) continue;
+              Index expected = -1;
+              for (Index output = axis.output - 1; output >= 0; --output)
+                if (axis.taps(output).count == 0) expected = output;
+              ASSERT_EQ(axis.first_empty_output(), expected)
+                  << describe(length, {kernel, stride, lo, hi, dilation}) << " lo " << lo << " hi " << hi;
+              gaps += expected > 0 && axis.start(expected) < 0 ? 1 : 0;
+            }
+  EXPECT_GT(gaps, 1000);
+}
+
+// Each of these would take years if it looked at one output after another.
+TEST(WindowedAxis, FindsEmptyWindowsOfHugeExtentsAtOnce) {
+  const auto first_empty = [](Index length, const AxisWindow& window) {
+    Axis axis;
+    EXPECT_FALSE(windowed_axis(length, window, 0, axis));
+    return axis.first_empty_output();
+  };
+  // Windows of two taps that are one cell further apart than the input is long: only the start at -1 misses it.
+  const Index cells = two_to(60);
+  EXPECT_EQ(first_empty(cells, {.kernel = 2, .stride = 1, .lo = cells, .hi = cells, .dilation = cells + 1}), cells - 1);
+  // Never: starts are even, and the only start that misses the input is odd.
+  EXPECT_EQ(first_empty(cells, {.kernel = 2, .stride = 2, .lo = cells, .hi = cells, .dilation = cells + 1}), -1);
+  // Steps of 7 on a grid of 2^40 + 1: start n is at 7 n - 2^40, which is -1 for n = (2^40 - 1) / 7 if 7 divides it.
+  static_assert((two_to(39) - 1) % 7 == 0);
+  EXPECT_EQ(first_empty(two_to(39), {.kernel = 2, .stride = 7, .lo = two_to(39), .hi = 8, .dilation = two_to(39) + 1}),
+            (two_to(39) - 1) / 7);
+  // Beyond the end, where every window over the input has a cell.
+  EXPECT_EQ(first_empty(cells, {.kernel = 1, .stride = 3, .lo = 0, .hi = cells}), cells / 3 + 1);
+}
+
 TEST_F(EveryWindow, UnderSameHasOneOutputPerStrideAndTheOddCellOnTheStatedSide) {
   for (AxisWindow window : kernels())
     for (Index length = 1; length <= 9; ++length)
@@ -432,6 +472,11 @@ static_assert(code_at_compile_time({.kernel = {5}}, {4}) == Code::kernel_exceeds
 static_assert(code_at_compile_time({.kernel = {2}, .stride = {0}}, {4}) == Code::not_positive);
 static_assert(adaptive_start(two_to(62), two_to(61), two_to(60)) == two_to(61));
 static_assert(adaptive_end(5, 3, 0) == 2);
+// Without bins there is no bin to begin or end: 0, as division by 0 gives for natural numbers in TorchLean.
+static_assert(adaptive_start(5, 0, 1) == 0 && adaptive_end(5, 0, 1) == 0);
+static_assert(adaptive_start(0, 0, 0) == 0 && adaptive_end(0, 0, 0) == 0 && adaptive_start(5, -3, 1) == 0);
+static_assert(Axis{.output = 3, .adaptive = true}.outputs_seeing(0).count == 0);
+static_assert(Axis{.input = 3, .adaptive = true}.taps(0).count == 0);
 
 }  // namespace
 }  // namespace ndpool

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ndpool/extents.hpp>
+#include <ndpool/whole_numbers.hpp>
 
 namespace ndpool {
 
@@ -56,55 +57,17 @@ struct Loss {
   Index padding = 0;
 };
 
-namespace detail {
-
-// For b > 0. Strides and dilations are 1 so often that asking first is cheaper than dividing.
-constexpr Index ceil_divide(Index a, Index b) { return b == 1 ? a : a / b + (a % b > 0 ? 1 : 0); }
-constexpr Index floor_divide(Index a, Index b) { return b == 1 ? a : a / b - (a % b < 0 ? 1 : 0); }
-constexpr Index common_divisor(Index a, Index b) {
-  while (b != 0) {
-    const Index rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
-struct Quotient {
-  Index floor;
-  bool exact;
-};
-
-/// a * b / c for a, b >= 0 and c > 0, exact although a * b may need 128 bits; the quotient itself must fit.
-constexpr Quotient multiply_divide(Index a, Index b, Index c) {
-  Index product = 0;
-  if (!__builtin_mul_overflow(a, b, &product)) return {product / c, product % c == 0};
-  const auto divisor = static_cast<std::uint64_t>(c);
-  const auto factor = static_cast<std::uint64_t>(b);
-  std::uint64_t quotient = 0, rest = 0;  // rest < divisor < 2^63, so doubling it never wraps
-  for (int bit = 62; bit >= 0; --bit) {
-    quotient *= 2;
-    rest *= 2;
-    if (rest >= divisor) rest -= divisor, ++quotient;
-    if ((static_cast<std::uint64_t>(a) >> bit & 1) == 0) continue;
-    quotient += factor / divisor;
-    rest += factor % divisor;
-    if (rest >= divisor) rest -= divisor, ++quotient;
-  }
-  return {static_cast<Index>(quotient), rest == 0};
-}
-
-}  // namespace detail
-
-/// First input cell of bin `bin`: floor(bin * length / bins).
+/// First input cell of bin `bin`: floor(bin * length / bins), for 0 <= bin < bins; 0 if there are no bins.
 constexpr Index adaptive_start(Index length, Index bins, Index bin) {
+  if (bins < 1) return 0;
   return detail::multiply_divide(bin, length, bins).floor;
 }
 
-/// One past the last input cell of bin `bin`: ceil((bin + 1) * length / bins).
+/// One past the last input cell of bin `bin`: ceil((bin + 1) * length / bins); 0 if there are no bins.
 constexpr Index adaptive_end(Index length, Index bins, Index bin) {
+  if (bins < 1) return 0;
   const detail::Quotient end = detail::multiply_divide(bin + 1, length, bins);
-  return end.floor + (end.exact ? 0 : 1);
+  return end.floor + (end.rest == 0 ? 0 : 1);
 }
 
 /// One axis, resolved for an input length. Made by `batch_axis`, `windowed_axis` and `adaptive_axis`, which validate;
@@ -195,15 +158,13 @@ struct Axis {
     return lost;
   }
 
-  /// The first output whose window holds no input cell, or -1.
+  /// The first output whose window holds no input cell, or -1. Cost: the logarithm of the dilation.
   constexpr Index first_empty_output() const {
     if (adaptive || output == 0) return -1;
-    if (taps(0).count == 0) return 0;
-    // Neighbouring taps are at most `input` apart, so only windows entirely beyond the end can miss all cells.
-    if (dilation <= input) return start(output - 1) < input ? -1 : detail::ceil_divide(input + lo, stride);
-    for (Index position = 1; position < output; ++position)
-      if (taps(position).count == 0) return position;
-    return -1;
+    if (taps(0).count == 0) return 0;  // also the first of the windows that end before the input
+    const Index over_gap = first_output_over_gap();
+    if (over_gap >= 0) return over_gap;
+    return start(output - 1) < input ? -1 : detail::ceil_divide(input + lo, stride);
   }
 
  private:
@@ -214,10 +175,19 @@ struct Axis {
       if ((position - tap * dilation) % stride == 0) return tap;
     return -1;
   }
+
+  /// The first output that starts in the padding and has the whole input between two of its taps, or -1. Its first tap
+  /// that is not before the input is at (start mod dilation), which must be `input` or more.
+  constexpr Index first_output_over_gap() const {
+    if (dilation <= input) return -1;
+    const Index before = dilation - 1 - (lo - 1) % dilation;  // start(0) mod dilation, where lo > 0
+    const Index first = lo == 0 ? -1 : detail::first_residue_in(stride, before, dilation, {input, dilation - 1});
+    return first >= 0 && first < output && start(first) < 0 ? first : -1;
+  }
 };
 
-/// What `outputs_seeing` answers for the cells of an axis one after another, without dividing for each where windows are
-/// not dilated.
+/// What `outputs_seeing` answers for the cells of an axis one after another, without dividing for each where windows
+/// are not dilated.
 class CellWalk {
  public:
   constexpr explicit CellWalk(const Axis& axis, Index cell = 0)
