@@ -54,7 +54,7 @@ Progress::Progress(const std::string& title, double bytes, bool quiet)
     : title_(title), bytes_(bytes), visible_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\033[K");
+  if (shown_) std::fputs("\r\033[K", stderr);
 }
 
 bool Progress::keep_going(void* self, double done) {
@@ -73,8 +73,9 @@ void Progress::show(double done) {
   constexpr int width = 30;
   const int filled = static_cast<int>(share * width);
   const std::string left = share > 0 ? text_of_time(elapsed * (1 - share) / share) : "?";
-  fmt::print(stderr, "\r\033[K{} [{:=<{}}{:{}}] {:3.0f} %  {:.0f} MB/s  {} left", title_, "", filled, "",
-             width - filled, 100 * share, bytes_ * share / elapsed / 1e6, left);
+  const std::string line = fmt::format("\r\033[K{} [{:=<{}}{:{}}] {:3.0f} %  {:.0f} MB/s  {} left", title_, "", filled,
+                                       "", width - filled, 100 * share, bytes_ * share / elapsed / 1e6, left);
+  std::fputs(line.c_str(), stderr);  // unlike fmt::print it does not throw if the terminal is gone, which ends no run
   std::fflush(stderr);
 }
 

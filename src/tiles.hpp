@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -69,7 +70,8 @@ inline Tiling input_tiling_of(const Rows& rows) {
           std::max<Index>(1, static_cast<Index>(tile_bytes(row_bytes * static_cast<double>(count)) / row_bytes))};
 }
 
-/// Runs all rows in tiles, on as many threads as the executor has.
+/// Runs all rows in tiles, on as many threads as the executor has. What a tile throws stops the others and is thrown
+/// again here, on the calling thread, because an executor's work does not throw.
 template <class RunRows>
 bool run_tiles(const Tiling& tiling, std::size_t scratch, const Watch& watch, RunRows run_rows) {
   struct Shared {
@@ -80,25 +82,27 @@ bool run_tiles(const Tiling& tiling, std::size_t scratch, const Watch& watch, Ru
     std::mutex watching = {};
     Index rows_done = 0;
     std::atomic<bool> stopped = false;
-    std::atomic<bool> out_of_memory = false;
+    std::exception_ptr thrown = nullptr;  ///< the first one; guarded by `watching`
   } shared{run_rows, watch, scratch, tiling.rows, tiling.tile};
   const auto run_tile = [](void* context, Index number) {
     Shared& work = *static_cast<Shared*>(context);
     if (work.stopped.load(std::memory_order_relaxed)) return;
-    void* memory = thread_scratch(work.scratch);
-    if (memory == nullptr) {  // an executor's work does not throw: the caller does, when all have stopped
-      work.out_of_memory = true;
+    try {
+      void* memory = thread_scratch(work.scratch);
+      if (memory == nullptr) throw std::bad_alloc();
+      const Index begin = number * work.tile, end = std::min(begin + work.tile, work.rows);
+      work.run_rows(begin, end, memory);
+      if (work.watch.keep_going == nullptr) return;
+      const std::lock_guard lock(work.watching);
+      work.rows_done += end - begin;
+      if (work.stopped) return;
+      const double done = static_cast<double>(work.rows_done) / static_cast<double>(work.rows);
+      if (!work.watch.keep_going(work.watch.context, done)) work.stopped = true;
+    } catch (...) {
+      const std::lock_guard lock(work.watching);
+      if (work.thrown == nullptr) work.thrown = std::current_exception();
       work.stopped = true;
-      return;
     }
-    const Index begin = number * work.tile, end = std::min(begin + work.tile, work.rows);
-    work.run_rows(begin, end, memory);
-    if (work.watch.keep_going == nullptr) return;
-    const std::lock_guard lock(work.watching);
-    work.rows_done += end - begin;
-    if (work.stopped) return;
-    const double done = static_cast<double>(work.rows_done) / static_cast<double>(work.rows);
-    if (!work.watch.keep_going(work.watch.context, done)) work.stopped = true;
   };
   Index tiles = (shared.rows + shared.tile - 1) / shared.tile;
   // Where nobody shares the work or watches it, there is no need to cut it.
@@ -110,7 +114,7 @@ bool run_tiles(const Tiling& tiling, std::size_t scratch, const Watch& watch, Ru
     for (Index i = 0; i < tiles; ++i) run_tile(&shared, i);
   else
     executor()->run(tiles, run_tile, &shared);
-  if (shared.out_of_memory) throw std::bad_alloc();
+  if (shared.thrown != nullptr) std::rethrow_exception(shared.thrown);
   return !shared.stopped || shared.rows_done == shared.rows;
 }
 

@@ -163,6 +163,65 @@ TEST(Watch, StopsEveryMapByTheSpecEvenInsideOneWindow) {
   }
 }
 
+/// An executor of the caller's own: backwards, on one thread.
+struct Backwards final : Executor {
+  void run(Index count, void (*work)(void*, Index), void* context) override {
+    for (Index i = count; i > 0; --i) work(context, i - 1);
+    pieces += count;
+  }
+  int threads() const override { return 1; }
+  Index pieces = 0;
+};
+
+struct Failure {};
+/// Throws at its third call, whichever thread makes it.
+struct ThrowingWatcher {
+  int calls = 0;
+  static bool look(void* context, double) {
+    if (++static_cast<ThrowingWatcher*>(context)->calls == 3) throw Failure();
+    return true;
+  }
+  Watch watch() { return {&look, this}; }
+};
+
+TEST(Watch, AnExceptionReachesTheCallerAndStopsAllThreads) {
+  const Shape shape = {256, 64, 64};
+  const Array<float> x(shape, 1.0F);
+  for (const int count : {1, 2, 8}) {
+    const Threads threads(count);
+    for (const Pool& pool : {max_pool({.kernel = {2, 2}}), avg_pool({.kernel = {2, 2}}), lp_pool(2, {.kernel = {2, 2}}),
+                             max_pool({.kernel = {2, 2}}).by_spec()}) {
+      Array<float> y(pool.output_shape(shape)), gx(shape);
+      Array<Index> winners(y.shape());
+      const auto expect_failure = [&](const auto& run) {
+        ThrowingWatcher watcher;
+        EXPECT_THROW(run(watcher.watch()), Failure) << count << " threads";
+        EXPECT_EQ(watcher.calls, 3) << "called again after it threw, on " << count << " threads";
+      };
+      expect_failure([&](const Watch& watch) { pool.forward(x.view(), y.view(), watch); });
+      expect_failure([&](const Watch& watch) { pool.jvp(x.view(), x.view(), y.view(), watch); });
+      expect_failure([&](const Watch& watch) { pool.vjp(x.view(), y.view(), gx.view(), watch); });
+      EXPECT_TRUE(pool.forward(x.view(), y.view())) << "the threads serve the next run";
+      EXPECT_EQ(std::count(y.begin(), y.end(), y[0]), y.size());
+      if (!std::holds_alternative<reduction::Max>(pool.reduction())) continue;
+      expect_failure([&](const Watch& watch) { pool.forward(x.view(), y.view(), winners.view(), watch); });
+      pool.forward(x.view(), y.view(), winners.view());
+      expect_failure([&](const Watch& watch) { pool.vjp_from_indices(winners.view(), y.view(), gx.view(), watch); });
+    }
+  }
+}
+
+TEST(Watch, AnExceptionPassesThroughTheCallersExecutor) {
+  Backwards own;
+  set_executor(&own);
+  const Array<float> x({64, 64, 64}, 1.0F);
+  Array<float> y({64, 32, 32});
+  ThrowingWatcher watcher;
+  EXPECT_THROW(max_pool({.kernel = {2, 2}}).forward(x.view(), y.view(), watcher.watch()), Failure);
+  set_executor(nullptr);
+  EXPECT_GT(own.pieces, 3) << "the executor itself sees no exception";
+}
+
 TEST(Threads, MayChangeWhileArraysArePooled) {
   const Shape shape = {64, 256, 256};
   const Array<float> x(shape, 1.0F);
@@ -190,16 +249,6 @@ TEST(Threads, AreAtMost1024) {
   const Threads threads(1 << 30);
   EXPECT_EQ(get_threads(), 1024);
 }
-
-/// An executor of the caller's own: backwards, on one thread.
-struct Backwards final : Executor {
-  void run(Index count, void (*work)(void*, Index), void* context) override {
-    for (Index i = count; i > 0; --i) work(context, i - 1);
-    pieces += count;
-  }
-  int threads() const override { return 1; }
-  Index pieces = 0;
-};
 
 TEST(Executor, CanBeTheCallersOwn) {
   const Pool pool = max_pool({.kernel = {2, 2}});

@@ -76,7 +76,8 @@ struct KernelChoice {
 
 /// Watches a run: called between tiles with the share that is done, from 0 to 1, on the calling thread or on one that
 /// helps it, never by two at a time. Answering false stops the run: it is not called again, and the rest of the output
-/// is not written. It must not throw, and not pool arrays itself. A run by the spec asks once in some thousand taps.
+/// is not written. Throwing does the same, and the exception reaches the caller of the map once every thread has
+/// stopped. It must not pool arrays itself. A run by the spec asks once in some thousand taps.
 struct Watch {
   bool (*keep_going)(void* context, double done) = nullptr;
   void* context = nullptr;
