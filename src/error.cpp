@@ -116,6 +116,7 @@ std::string message(const Fault& fault) {
       break;
     case Code::zero_divisor: out << "divisor 0 cannot divide; give another number or none"; break;
     case Code::beta_not_usable: out << "beta " << fault.real << " must be finite and not 0"; break;
+    case Code::no_beta: out << "beta is a parameter of smooth max only: no other pool has a derivative by it"; break;
     case Code::p_not_positive: out << "p " << fault.real << " must be greater than 0"; break;
     case Code::p_not_finite:
       out << "p " << fault.real << " is infinite; spec::LargestMagnitude is the norm for that";

@@ -256,6 +256,25 @@ std::vector<Wrong> wrong_options_and_scalars() {
             jvp(global_smooth_max_pool({}, {.beta = -infinity}), {4}, {4}, {})),
       Wrong("BetaNan", beta_not_usable, "beta nan...finite",
             forward(smooth_max_pool({.kernel = {2}}, {.beta = not_a_number}), {4}, {2})),
+      Wrong("BetaOfAMax", no_beta, "beta...smooth max only",
+            [](Memory& m) { couples.beta_derivative(on(m.x, {4}), on(m.dy, {2})); }),
+      Wrong("BetaOfIntegers", no_transcendentals, "x has...exp",
+            [](Memory& m) {
+              smooth_max_pool({.kernel = {2}}).beta_derivative(on(m.integers, {4}), on(m.integer_results, {2}));
+            }),
+      Wrong("DerivativeByBetaZero", beta_not_usable, "beta 0...finite",
+            [](Memory& m) {
+              smooth_max_pool({.kernel = {2}}, {.beta = 0}).beta_derivative(on(m.x, {4}), on(m.dy, {2}));
+            }),
+      Wrong("DerivativeByBetaShape", shape_mismatch, "dy has length 3 on axis 0...expected 2",
+            [](Memory& m) { smooth_max_pool({.kernel = {2}}).beta_derivative(on(m.x, {4}), on(m.dy, {3})); }),
+      Wrong("DerivativeByBetaOverX", overlap, "dy overlaps",
+            [](Memory& m) { smooth_max_pool({.kernel = {2}}).beta_derivative(on(m.x, {4}), on(m.x, {2})); }),
+      Wrong("DerivativeByBetaOfAnEmptyWindow", empty_window, "padding 4 on axis 0 leaves output 2",
+            [](Memory& m) {
+              smooth_max_pool({.kernel = {2}, .padding = {{0, 4}}}, {.pad_mode = PadMode::ignore})
+                  .beta_derivative(on(m.x, {4}), on(m.dy, {4}));
+            }),
       Wrong("PowerZero", p_not_positive, "p 0...greater than 0", forward(lp_pool(0, {.kernel = {2}}), {4}, {2})),
       Wrong("PowerNegative", p_not_positive, "p -1.5...greater than 0",
             forward(adaptive_lp_pool(-1.5, {.output_size = {2}}), {4}, {2})),

@@ -34,6 +34,7 @@ enum class Code : unsigned char {
   zero_stride,           ///< an output whose cells share memory
   zero_divisor,          ///< divisor 0
   beta_not_usable,       ///< beta 0, infinite or NaN
+  no_beta,               ///< the derivative by beta asked of a pool other than smooth max
   p_not_positive,        ///< p <= 0 or NaN
   p_not_finite,          ///< infinite p in a reducer for finite p
   ties_without_extreme,  ///< ties asked of an Lp pool whose p is finite

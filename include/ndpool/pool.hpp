@@ -72,10 +72,16 @@ struct SmoothMax {
   }
   template <class T, class F>
   void with(F f) const {
-    if constexpr (spec::AnalyticField<spec::Accumulator<T>>)
-      f(spec::SmoothMax<T>{options});
-    else
+    if constexpr (spec::AnalyticField<spec::Accumulator<T>>) {
+      const spec::SmoothMax<T> reducer{options};
+      if (Fault fault = reducer.fault()) {
+        fault.real = options.beta;  // as it was given: 1e39 is finite, but not as a float
+        raise(fault);
+      }
+      f(reducer);
+    } else {
       raise(no_transcendentals);
+    }
   }
 };
 
@@ -257,6 +263,22 @@ class Pool {
       } else {
         raise({Code::no_derivative, Argument::x, -1, {}});
       }
+    });
+  }
+
+  /// dy = the derivative of each output by beta, of smooth max only; overwrites dy, which has the shape of y. Runs the
+  /// reference on the calling thread: the cost of about two exponentials per tap.
+  template <class X, class DY>
+  bool beta_derivative(const View<X>& x, const View<DY>& dy, const Watch& watch = {}) const {
+    using Scalar = std::remove_const_t<X>;
+    if (!std::holds_alternative<reduction::SmoothMax>(reduction_)) raise({Code::no_beta, Argument::beta, -1, {}});
+    return run<Scalar>(x.shape(), [&](const Geometry& geometry, const auto& reducer) -> bool {
+      if constexpr (std::same_as<std::remove_cvref_t<decltype(reducer)>, spec::SmoothMax<Scalar>>) {
+        const View<DY> all_dy = with_all_axes(geometry, dy, Argument::dy);
+        spec::check_beta_derivative(geometry, reducer, x, all_dy);
+        return spec::run_forward<Scalar>(geometry, spec::SmoothMaxBeta<Scalar>{reducer}, x, all_dy, watch);
+      }
+      return false;  // no other reducer comes here
     });
   }
 

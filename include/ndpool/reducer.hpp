@@ -52,12 +52,19 @@ struct AverageOptions {
   static constexpr Index no_divisor = INT64_MIN;
 };
 
-/// Options of smooth max.
-struct SmoothMaxOptions {
-  double beta = 1;  ///< finite and not 0; negative gives a smooth min
+/// Options of smooth max, with beta in a type of the caller's choice; they convert to those of another type.
+template <class Beta>
+struct BasicSmoothMaxOptions {
+  Beta beta = 1;  ///< finite and not 0; negative gives a smooth min
   PadMode pad_mode = PadMode::zero;
   Empty empty = Empty::error;
+
+  template <class Other>
+  constexpr operator BasicSmoothMaxOptions<Other>() const {
+    return {Other(beta), pad_mode, empty};
+  }
 };
+using SmoothMaxOptions = BasicSmoothMaxOptions<double>;
 
 /// Options of Lp; p itself is an argument of its own.
 struct LpOptions {

@@ -18,194 +18,9 @@
 #include <ndpool/spec/min.hpp>
 #include <ndpool/spec/smooth_max.hpp>
 #include <ndpool/spec/sum.hpp>
-
-#include <utility>
+#include <ndpool/typed_geometry.hpp>
 
 namespace ndpool::typed {
-
-/// A shape as a type.
-template <Index... Lengths>
-struct Shape {
-  static constexpr int rank = sizeof...(Lengths);
-  static constexpr int capacity = rank > 0 ? rank : 1;
-  static constexpr Extents<capacity> extents{Lengths...};
-  static constexpr Index count = element_count(extents);
-  static_assert(((Lengths >= 0) && ...), "ndpool: a shape has a negative length");
-  static_assert(count >= 0, "ndpool: the number of elements of a shape does not fit in 64 bits");
-};
-
-/// An array of `S::count` elements in row-major order, held in place.
-template <class T, class S>
-struct Tensor {
-  using Scalar = T;
-  using ShapeType = S;
-  T data[S::count > 0 ? static_cast<unsigned long>(S::count) : 1]{};
-
-  static constexpr Index size() { return S::count; }
-  constexpr T* begin() { return data; }
-  constexpr T* end() { return data + S::count; }
-  constexpr const T* begin() const { return data; }
-  constexpr const T* end() const { return data + S::count; }
-
-  template <class... At>
-  constexpr T& operator()(At... at) {
-    static_assert(sizeof...(At) == S::rank, "ndpool: as many positions as the tensor has axes");
-    return view()[{static_cast<Index>(at)...}];
-  }
-  template <class... At>
-  constexpr const T& operator()(At... at) const {
-    static_assert(sizeof...(At) == S::rank, "ndpool: as many positions as the tensor has axes");
-    return view()[{static_cast<Index>(at)...}];
-  }
-  constexpr View<T, S::capacity> view() { return {data, S::extents}; }
-  constexpr View<const T, S::capacity> view() const { return {data, S::extents}; }
-
-  friend constexpr bool operator==(const Tensor& a, const Tensor& b) {
-    for (Index i = 0; i < S::count; ++i)
-      if (!(a.data[i] == b.data[i])) return false;
-    return true;
-  }
-};
-
-// The parts of a window; one number per pooled axis. `Pads` has two numbers per axis, before and after.
-template <Index... Values>
-struct Kernel {};
-template <Index... Values>
-struct Stride {};
-template <Index... Values>
-struct Padding {};
-template <Index... Values>
-struct Pads {};
-template <Index... Values>
-struct Dilation {};
-template <bool Mode>
-struct CeilMode {};
-struct SameUpper {};
-struct SameLower {};
-
-namespace detail {
-
-template <class W, Index... V>
-constexpr void apply(W& window, Kernel<V...>) {
-  window.kernel = {V...};
-}
-template <class W, Index... V>
-constexpr void apply(W& window, Stride<V...>) {
-  window.stride = {V...};
-}
-template <class W, Index... V>
-constexpr void apply(W& window, Padding<V...>) {
-  window.padding = {Pad(V)...};
-}
-template <class W, Index... V>
-constexpr void apply(W& window, Pads<V...>) {
-  static_assert(sizeof...(V) % 2 == 0, "ndpool: Pads needs two numbers per pooled axis, before and after");
-  const Index values[] = {V...};
-  for (unsigned i = 0; i < sizeof...(V); i += 2) window.padding.push_back({values[i], values[i + 1]});
-}
-template <class W, Index... V>
-constexpr void apply(W& window, Dilation<V...>) {
-  window.dilation = {V...};
-}
-template <class W, bool Mode>
-constexpr void apply(W& window, CeilMode<Mode>) {
-  window.ceil_mode = Mode;
-}
-template <class W>
-constexpr void apply(W& window, SameUpper) {
-  window.padding = PaddingRule::same_upper;
-}
-template <class W>
-constexpr void apply(W& window, SameLower) {
-  window.padding = PaddingRule::same_lower;
-}
-
-}  // namespace detail
-
-/// A sliding window from its parts, in any order: `Window<Kernel<3, 3>, Stride<2, 2>, Padding<1, 1>>`.
-template <class... Parts>
-struct Window {
-  static constexpr bool drops_axes = false;
-  template <int Capacity>
-  static constexpr auto describe() {
-    BasicWindow<Capacity> window;
-    (detail::apply(window, Parts{}), ...);
-    return window;
-  }
-};
-
-/// Bins, one number per pooled axis: `Adaptive<7, 7>`.
-template <Index... Bins>
-struct Adaptive {
-  static constexpr bool drops_axes = false;
-  template <int Capacity>
-  static constexpr auto describe() {
-    return BasicAdaptive<Capacity>{.output_size = {Bins...}};
-  }
-};
-
-/// The last `Axes` axes as one bin, kept as axes of length 1 or dropped ("flat").
-template <int Axes, bool Keep = true>
-struct Global {
-  static constexpr bool drops_axes = !Keep;
-  template <int Capacity>
-  static constexpr auto describe() {
-    BasicGlobal<Capacity> global;
-    for (int a = Axes; a > 0; --a) global.axes.push_back(-a);
-    return global;
-  }
-};
-/// A description resolved for a shape at compile time. Each way in which it can fail has a sentence of its own.
-template <class Description, class S>
-struct Resolved {
-  struct Result {
-    Fault fault;
-    BasicGeometry<S::capacity> geometry;
-  };
-  static constexpr Result result = [] {
-    Result made{};
-    made.fault = resolve(Description::template describe<S::capacity>(), S::extents, made.geometry);
-    return made;
-  }();
-  static constexpr const BasicGeometry<S::capacity>& geometry = result.geometry;
-
-  static constexpr Code code = result.fault.code;
-  static constexpr Argument argument = result.fault.argument;
-  static constexpr bool is(Code c, Argument a) { return code == c && argument == a; }
-  static_assert(!is(Code::not_positive, Argument::kernel), "ndpool: every kernel length must be at least 1");
-  static_assert(!is(Code::not_positive, Argument::stride), "ndpool: every stride must be at least 1");
-  static_assert(!is(Code::not_positive, Argument::dilation), "ndpool: every dilation must be at least 1");
-  static_assert(!is(Code::not_positive, Argument::output_size), "ndpool: every number of bins must be at least 1");
-  static_assert(!is(Code::negative, Argument::padding), "ndpool: padding must not be negative");
-  static_assert(code != Code::kernel_exceeds_input, "ndpool: the kernel is larger than the padded input");
-  static_assert(code != Code::zero_length, "ndpool: a pooled axis has length 0");
-  static_assert(code != Code::nothing_to_pool, "ndpool: no axis to pool: the window needs a Kernel");
-  static_assert(code != Code::too_many_axes && code != Code::rank_too_large && code != Code::axis_out_of_range,
-                "ndpool: more pooled axes than the tensor has");
-  static_assert(code != Code::wrong_count, "ndpool: Stride, Padding and Dilation need one number per pooled axis");
-  static_assert(code != Code::overflow, "ndpool: a number of elements does not fit in 64 bits");
-  static constexpr bool valid = code == Code::none;
-};
-
-namespace detail {
-
-template <class Description, class S>
-consteval auto output_extents() {
-  constexpr auto& geometry = Resolved<Description, S>::geometry;
-  return Description::drops_axes ? drop_pooled_axes(geometry) : geometry.output_shape();
-}
-
-template <class Description, class S, int... Axis>
-consteval auto shape_of_output(std::integer_sequence<int, Axis...>) {
-  return Shape<output_extents<Description, S>()[Axis]...>{};
-}
-
-}  // namespace detail
-
-/// Shape of the result of pooling a tensor of shape S.
-template <class Description, class S>
-using OutputShape = decltype(detail::shape_of_output<Description, S>(
-    std::make_integer_sequence<int, detail::output_extents<Description, S>().size()>{}));
 
 /// A pool: a geometry times a reducer. `Reducer` is a spec such as spec::Max, or one of the user's own; its options
 /// come last in every call. What the standard options rule out does not compile. Options given in the call are checked
@@ -251,6 +66,16 @@ struct Pool {
     return dy;
   }
 
+  /// The derivative of each output by beta; for smooth max.
+  template <class T, class S>
+  constexpr Output<T, S> beta_derivative(const Tensor<T, S>& x, const Reducer<T>& reducer = {}) const {
+    static_assert(std::same_as<Reducer<T>, spec::SmoothMax<T>>, "ndpool: only smooth max has a beta");
+    Output<T, S> dy;
+    spec::core::forward(geometry<S>, spec::SmoothMaxBeta<T>{checked<T, S>(reducer)}, x.view(), full_view<S>(dy),
+                        [](const auto&, const auto&) {});
+    return dy;
+  }
+
   /// gx = (derivative of R at x)^T gy.
   template <class T, class S, class D, class GS>
   constexpr Tensor<D, S> vjp(const Tensor<T, S>& x, const Tensor<D, GS>& gy, const Reducer<T>& reducer = {}) const {
@@ -270,7 +95,7 @@ struct Pool {
   template <class T, class S>
   static consteval bool accepts() {
     static_assert(Resolved<Description, S>::valid);
-    static_assert(!spec::core::check_reducer(geometry<S>, Reducer<T>{}),
+    static_assert(!rejects_empty_windows<Reducer<T>>() || !geometry<S>.empty_window(),
                   "ndpool: the padding leaves a window without an input element");
     return true;
   }
@@ -295,6 +120,16 @@ struct Pool {
     return reducer;
   }
 
+  /// True if the standard options of a reducer rule out empty windows. Reducers that hold a number which is no
+  /// constant, such as the beta of a dual number, are checked when they run.
+  template <class R>
+  static consteval bool rejects_empty_windows() {
+    if constexpr (requires { typename std::bool_constant<R{}.rejects_empty_windows()>; })
+      return R{}.rejects_empty_windows();
+    else
+      return false;
+  }
+
   /// The tensor with the axes that the result drops put back as axes of length 1.
   template <class S, class AnyTensor>
   static constexpr auto full_view(AnyTensor& tensor) {
@@ -315,6 +150,47 @@ constexpr Tensor<State, OutputShape<Description, S>> fold(const Tensor<T, S>& x,
     view[output] = state;
   });
   return states;
+}
+
+namespace detail {
+
+template <class Image, class S>
+consteval bool is_last_axes() {
+  for (int a = 0; a < Image::rank; ++a)
+    if (Image::rank > S::rank || Image::extents[a] != S::extents[S::rank - Image::rank + a]) return false;
+  return true;
+}
+
+/// What a function of images may return: a number, or the same as a tensor without axes.
+template <class R>
+constexpr const R& scalar_of(const R& scalar) {
+  return scalar;
+}
+template <class R>
+constexpr const R& scalar_of(const Tensor<R, Shape<>>& scalar) {
+  return scalar.data[0];
+}
+
+}  // namespace detail
+
+/// Global pooling by any function of an image: `global_pool<Shape<4, 5>>(x, f)` calls f(Tensor<T, Shape<4, 5>>) once
+/// for each image that the last axes of x hold, in row-major order. f returns a number of any type, or a tensor without
+/// axes. The axes of the image are kept with length 1; `global_pool<Shape<4, 5>, false>(x, f)` drops them. Copies each
+/// image.
+template <class Image, bool Keep = true, class T, class S, class F>
+constexpr auto global_pool(const Tensor<T, S>& x, F f) {
+  static_assert(detail::is_last_axes<Image, S>(), "ndpool: the image must have the last axes of the tensor");
+  static_assert(
+      requires(const Tensor<T, Image>& image) { f(image); },
+      "ndpool: the function must take an image: a tensor of the shape that global_pool names");
+  using Result = std::remove_cvref_t<decltype(detail::scalar_of(f(std::declval<const Tensor<T, Image>&>())))>;
+  Tensor<Result, OutputShape<Global<Image::rank, Keep>, S>> y;
+  Tensor<T, Image> image;
+  for (Index i = 0; i < y.size(); ++i) {
+    for (Index cell = 0; cell < Image::count; ++cell) image.data[cell] = x.data[i * Image::count + cell];
+    y.data[i] = detail::scalar_of(f(static_cast<const Tensor<T, Image>&>(image)));
+  }
+  return y;
 }
 
 template <class W>

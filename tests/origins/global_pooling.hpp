@@ -44,14 +44,18 @@ TEST(Origins, ScalarAsOneByOneImage) {
   EXPECT_EQ(scalar, 9);
 }
 TEST(Origins, GlobalPool2d1x1) {
-  const auto add_square = [](double sum, double x) { return sum + x * x; };
-  expect(typed::fold<typed::Global<2>>(Tensor<2, 2, 2>{{1, 2, 3, 4, 0, 1, 0, 2}}, 0.0, add_square),
-         Tensor<2, 1, 1>{{30, 5}});
+  const auto trace = [](const Tensor<2, 2>& image) { return image(0, 0) + image(1, 1); };
+  expect(typed::global_pool<typed::Shape<2, 2>>(Tensor<2, 2, 2>{{1, 2, 3, 4, 0, 1, 0, 2}}, trace),
+         Tensor<2, 1, 1>{{5, 2}});
 }
 TEST(Origins, GlobalPool2dFlat) {
-  const auto count_negative = [](Index count, double x) { return count + (x < 0 ? 1 : 0); };
-  expect(typed::fold<typed::Global<2, false>>(Tensor<2, 2, 2>{{-1, 2, -3, -4, 5, -5, 5, 5}}, Index{0}, count_negative),
-         typed::Tensor<Index, typed::Shape<2>>{{3, 1}});
+  const auto longest_rise = [](const Tensor<1, 4>& image) {
+    Index longest = 1, rise = 1;
+    for (Index i = 1; i < 4; ++i) longest = std::max(longest, rise = image(0, i) > image(0, i - 1) ? rise + 1 : 1);
+    return longest;
+  };
+  expect(typed::global_pool<typed::Shape<1, 4>, false>(Tensor<2, 1, 4>{{-1, 2, -3, -4, 5, 6, 7, 5}}, longest_rise),
+         typed::Tensor<Index, typed::Shape<2>>{{2, 3}});
 }
 TEST(Origins, GlobalAvgPool2d) {
   expect(typed::global_avg_pool<2>(Tensor<2, 1, 4>{{1, 2, 3, 6, 0, 0, 0, 2}}), Tensor<2, 1, 1>{{3, 0.5}});

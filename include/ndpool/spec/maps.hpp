@@ -4,6 +4,7 @@
 
 #include <ndpool/error.hpp>
 #include <ndpool/spec/core.hpp>
+#include <ndpool/spec/smooth_max.hpp>
 #include <ndpool/spec/watched.hpp>
 
 #include <vector>
@@ -98,6 +99,22 @@ void vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, con
     tick();
     gx[cell] = narrow<GX>(sums_view[cell]);
   });
+}
+
+template <class T, class X, class DY>
+void check_beta_derivative(const Geometry& geometry, const SmoothMax<T>& reducer, const View<X>& x,
+                           const View<DY>& dy) {
+  require(core::check_reducer(geometry, reducer));
+  require(check_view(x, geometry.input_shape(), Argument::x));
+  require(check_output(dy, geometry.output_shape(), Argument::dy));
+  require(check_overlap(dy, x, Argument::dy));
+}
+
+/// dy = the derivative of each output of smooth max by beta; overwrites dy. Cost: the number of taps.
+template <class T, class X, class DY>
+void beta_derivative(const Geometry& geometry, const SmoothMax<T>& reducer, const View<X>& x, const View<DY>& dy) {
+  check_beta_derivative(geometry, reducer, x, dy);
+  core::forward(geometry, SmoothMaxBeta<T>{reducer}, x, dy, [](const auto&, const auto&) {});
 }
 
 /// Left fold of `f(state, element)` over the real taps of each window in row-major order, starting from `init`. Returns

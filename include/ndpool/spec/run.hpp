@@ -100,6 +100,7 @@ bool run_vjp_from_indices(const Geometry& geometry, const View<const I>& indices
 #define NDPOOL_COMPILED_FLOAT(PREFIX, T)                   \
   NDPOOL_COMPILED_INTEGER(PREFIX, T)                       \
   NDPOOL_COMPILED_VALUE(PREFIX, SmoothMax, T)              \
+  NDPOOL_COMPILED_VALUE(PREFIX, SmoothMaxBeta, T)          \
   NDPOOL_COMPILED_VALUE(PREFIX, Lp, T)                     \
   NDPOOL_COMPILED_VALUE(PREFIX, LargestMagnitude, T)       \
   NDPOOL_COMPILED_DERIVATIVES(PREFIX, Max, T)              \

@@ -32,6 +32,18 @@ struct AccumulatorOf<T> {
 template <class T>
 using Accumulator = typename AccumulatorOf<T>::type;
 
+/// A parameter of a reducer in the type that its scalar is summed in. Converts implicitly from everything that type can
+/// be constructed from, also where that rounds: `{.beta = 0.1}` is a float for `f16`, and a dual number stays one.
+template <class Number>
+struct Parameter {
+  Number value;
+
+  template <class From>
+  requires std::constructible_from<Number, const From&>
+  constexpr Parameter(const From& from) : value(static_cast<Number>(from)) {}
+  constexpr operator const Number&() const { return value; }
+};
+
 /// Sum and average: +, -, *, / and the numbers 0 and 1.
 template <class T>
 concept Field = requires(const T a, const T b, T c) {

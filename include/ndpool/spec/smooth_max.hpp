@@ -17,7 +17,8 @@ struct SmoothMax {
   static_assert(AnalyticField<Accumulator<T>>, "ndpool: smooth max needs a scalar with exp, log and pow");
   using Scalar = T;
   using Number = Accumulator<T>;
-  SmoothMaxOptions options = {};
+  using Options = BasicSmoothMaxOptions<Parameter<Number>>;
+  Options options = {};
 
   struct State {
     Number shift{};
@@ -33,23 +34,18 @@ struct SmoothMax {
     if (b.empty) return a;
     // A NaN leads whatever it meets, so that its window is NaN in value and weights in any order of the taps.
     const bool b_leads =
-        is_nan(b.shift) || (!is_nan(a.shift) && (options.beta < 0 ? b.shift < a.shift : a.shift < b.shift));
+        is_nan(b.shift) || (!is_nan(a.shift) && (is_smooth_min() ? b.shift < a.shift : a.shift < b.shift));
     const Number shift = b_leads ? b.shift : a.shift;
     return {shift, Number(a.sum * relative(a.shift, shift) + b.sum * relative(b.shift, shift)), false};
   }
 
   using Summary = State;
-  /// Padded taps are zeros: there are (counted - real) of them, which is not a product over the axes.
-  constexpr Summary finish(const State& state, TapCounts counts) const {
-    const Index zeros = counts.counted - counts.real;
-    if (options.pad_mode == PadMode::ignore || zeros == 0) return state;
-    return combine(state, {Number(0), from_count<Number>(zeros), false});
-  }
+  constexpr Summary finish(const State& state, TapCounts counts) const { return combine(state, padding(counts)); }
 
   constexpr T value(const Summary& summary) const {
     if (summary.empty) {
       const Number infinity = std::numeric_limits<Number>::infinity();
-      return narrow<T>(options.beta < 0 ? infinity : Number(-infinity));
+      return narrow<T>(is_smooth_min() ? infinity : Number(-infinity));
     }
     return narrow<T>(Number(summary.shift + transcendental::log_of(summary.sum) / beta()));
   }
@@ -61,9 +57,11 @@ struct SmoothMax {
   static constexpr Number scale(const Summary& summary) { return summary.sum; }
 
   constexpr Fault fault() const {
-    // As the scalar sees it: 1e39 is finite, but not as a float.
-    if (!is_infinite(beta()) && !is_nan(beta()) && !(beta() == Number(0))) return {};
-    return {Code::beta_not_usable, Argument::beta, -1, {}, options.beta};
+    using Limits = std::numeric_limits<double>;
+    Fault unusable{Code::beta_not_usable, Argument::beta, -1, {}, 0};
+    if (beta() == Number(0)) return unusable;
+    unusable.real = is_nan(beta()) ? Limits::quiet_NaN() : is_smooth_min() ? -Limits::infinity() : Limits::infinity();
+    return is_nan(beta()) || is_infinite(beta()) ? unusable : Fault{};
   }
   constexpr bool rejects_empty_windows() const {
     return options.empty == Empty::error && options.pad_mode == PadMode::ignore;
@@ -72,21 +70,79 @@ struct SmoothMax {
     return options.pad_mode == PadMode::zero || std::numeric_limits<Number>::has_infinity;
   }
 
- private:
-  constexpr Number beta() const { return Number(options.beta); }
+ protected:
+  /// Padded taps are zeros: there are (counted - real) of them, which is not a product over the axes.
+  constexpr State padding(TapCounts counts) const {
+    const Index zeros = counts.counted - counts.real;
+    if (options.pad_mode == PadMode::ignore || zeros == 0) return identity();
+    return {Number(0), from_count<Number>(zeros), false};
+  }
 
-  /// exp(beta (x - shift)). Equal infinities count as one unit each, which splits the weight over them.
-  constexpr Number relative(const Number& x, const Number& shift) const {
+  constexpr const Number& beta() const { return options.beta.value; }
+  constexpr bool is_smooth_min() const { return beta() < Number(0); }
+
+  /// beta (x - shift). Equal infinities are 0 apart, which splits the weight over them.
+  constexpr Number exponent(const Number& x, const Number& shift) const {
     const Number difference = x - shift;
-    if (x == shift && is_nan(difference)) return Number(1);
+    if (x == shift && is_nan(difference)) return Number(0);
     if (is_infinite(difference) && !is_infinite(x) && !is_infinite(shift))  // it would fit once it is scaled
-      return transcendental::exp_of(Number(beta() * Number(x / Number(2) - shift / Number(2)) * Number(2)));
-    return transcendental::exp_of(Number(beta() * difference));
+      return Number(beta() * Number(x / Number(2) - shift / Number(2)) * Number(2));
+    return Number(beta() * difference);
+  }
+  constexpr Number relative(const Number& x, const Number& shift) const {
+    return transcendental::exp_of(exponent(x, shift));
   }
 
   /// beta * shift = -inf: every tap is, the function is flat there.
   constexpr bool is_lowest(const Number& shift) const {
-    return is_infinite(shift) && (options.beta < 0 ? Number(0) < shift : shift < Number(0));
+    return is_infinite(shift) && (is_smooth_min() ? Number(0) < shift : shift < Number(0));
+  }
+};
+
+/// dy/dbeta of smooth max, as a reducer whose value it is.
+///
+///   dy/dbeta = (sum w_i x_i - y) / beta = -H / beta^2        H = -sum w_i log w_i, the entropy of the weights
+///
+/// With t_i = beta (x_i - shift) and s = sum exp(t_i) the entropy is log s - (sum t_i exp(t_i)) / s. Neither term of
+/// that difference is negative, so nothing cancels; in the first form both terms are as large as y.
+template <class T>
+struct SmoothMaxBeta : SmoothMax<T> {
+  using typename SmoothMax<T>::Number;
+
+  struct State {
+    typename SmoothMax<T>::State powers{};
+    Number moment{};  ///< sum t_i exp(t_i)
+  };
+
+  static constexpr State identity() { return {}; }
+  static constexpr State lift(const T& x, Index tap) { return {SmoothMax<T>::lift(x, tap), Number(0)}; }
+  constexpr State combine(const State& a, const State& b) const {
+    if (a.powers.empty) return b;
+    if (b.powers.empty) return a;
+    const typename SmoothMax<T>::State powers = SmoothMax<T>::combine(a.powers, b.powers);
+    return {powers, Number(moved(a, powers.shift) + moved(b, powers.shift))};
+  }
+
+  using Summary = State;
+  constexpr Summary finish(const State& state, TapCounts counts) const {
+    return combine(state, {this->padding(counts), Number(0)});
+  }
+
+  /// 0 where the value does not depend on beta: empty windows, and those whose beta x_i are all -infinity.
+  constexpr T value(const Summary& summary) const {
+    if (summary.powers.empty || this->is_lowest(summary.powers.shift)) return narrow<T>(Number(0));
+    const Number& sum = summary.powers.sum;
+    const Number entropy = transcendental::log_of(sum) - Number(summary.moment / sum);
+    return narrow<T>(Number(Number(-entropy / this->beta()) / this->beta()));  // beta * beta may leave the range
+  }
+  static constexpr bool has_identity_value() { return true; }
+
+ private:
+  /// The moment of a state relative to another shift. A power of 0 has none, although its exponent may be infinite.
+  constexpr Number moved(const State& state, const Number& shift) const {
+    const Number power = this->relative(state.powers.shift, shift);
+    if (power == Number(0)) return Number(0);
+    return Number(power * Number(state.moment + this->exponent(state.powers.shift, shift) * state.powers.sum));
   }
 };
 
