@@ -129,7 +129,27 @@ def _operator(describe: Callable[..., Pool]) -> Callable[..., Any]:
         parameters = [x, _parameter(tangent, "Array"), *arguments, *ends["derivative"], out]
         returns = "tuple[Any, Any]" if kind == "jvp" else "Any"
         setattr(public, kind, _finish(function, f"{name}.{kind}", text, parameters, returns))
+    if "beta" in inspect.signature(describe).parameters:
+        _add_beta_derivative(public, describe, [x, *arguments, out])
     return _finish(public, name, doc, [x, *arguments, *ends["forward"], out], "Any")
+
+
+def _add_beta_derivative(
+    public: Callable[..., Any],
+    describe: Callable[..., Pool],
+    parameters: list[inspect.Parameter],
+) -> None:
+    """Gives the function of a smooth maximum its derivative by beta."""
+
+    def beta_derivative(x: Array, *args: Any, out: Any = None, **options: Any) -> Any:
+        return describe(*args, **options).beta_derivative(x, out)
+
+    name = describe.__name__
+    doc = f"""The derivative dy/dbeta of each output of `{name}` by `beta`, of the shape of y.
+
+It is (sum(softmax_i * x_i) - y) / beta, and never positive. Padding that is a 0 takes part."""
+    _finish(beta_derivative, f"{name}.beta_derivative", doc, parameters, "Any")
+    public.beta_derivative = beta_derivative  # type: ignore[attr-defined]
 
 
 def _make(factory: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Pool | Unpool:

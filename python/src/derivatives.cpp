@@ -106,6 +106,21 @@ nb::object vjp(Described& described, nb::handle x_object, nb::handle gy_object, 
   return gx.owner;
 }
 
+nb::object beta_derivative(Described& described, nb::handle x_object, nb::handle out) {
+  const ndpool::Pool& pool = described.pool();
+  const Array x = read_array(x_object, "x");
+  Array dy = given_output(out, x.scalar, "x");
+  if (!dy.owner.is_valid()) dy = new_array(pool.output_shape(x.shape()), x.scalar);
+  name_out(Argument::dy, [&] {
+    with_real(x.scalar, [&]<class T>() {
+      const View<const T> at = x.view<const T>();
+      const View<T> to = dy.view<T>();
+      run_released([&](const Watch& watch) { return pool.beta_derivative(at, to, watch); });
+    });
+  });
+  return dy.owner;
+}
+
 nb::object jvp_from_indices(Described& described, nb::handle indices_object, nb::handle dx_object, nb::handle out,
                             nb::handle shape) {
   const ndpool::Pool& pool = described.pool();

@@ -9,6 +9,7 @@ namespace ndpool::python {
 nb::object forward(Described& pool, nb::handle x, nb::handle out, nb::handle indices);
 nb::object jvp(Described& pool, nb::handle x, nb::handle dx, nb::handle out);
 nb::object vjp(Described& pool, nb::handle x, nb::handle gy, nb::handle out);
+nb::object beta_derivative(Described& pool, nb::handle x, nb::handle out);
 /// `shape` is that of x, or None where an array tells it.
 nb::object jvp_from_indices(Described& pool, nb::handle indices, nb::handle dx, nb::handle out, nb::handle shape);
 nb::object vjp_from_indices(Described& pool, nb::handle indices, nb::handle gy, nb::handle out, nb::handle shape);

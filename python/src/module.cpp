@@ -118,6 +118,7 @@ NB_MODULE(_core, module) {
       .def("jvp", &jvp, required("x"), required("dx"), optional("out"), "dy, without y.")
       .def("vjp", &vjp, required("x"), required("gy"), optional("out"),
            "gx. Of sums and averages x may be its shape, a tuple: their derivative does not depend on it.")
+      .def("beta_derivative", &beta_derivative, required("x"), optional("out"), "dy/dbeta of smooth max.")
       .def("jvp_from_indices", &jvp_from_indices, required("indices"), required("dx"), optional("out"),
            optional("shape"), "dy of max and min, from the indices of the winners.")
       .def("vjp_from_indices", &vjp_from_indices, required("indices"), required("gy"), optional("out"),
