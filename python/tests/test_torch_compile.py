@@ -10,7 +10,7 @@ from test_torch_autograd import ALL, distinct, function_of
 import ndpool.torch
 import ndpool.torch.functional as N
 from ndpool._operators import _descriptions
-from ndpool.torch._maps import text_of
+from ndpool.torch._maps import Pooling, text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -104,15 +104,15 @@ def test_an_installed_model_compiles():
 )
 def test_operators_are_what_torch_asks_of_them(name):
     x = torch.randn(2, 4, 6, requires_grad=True)
-    largest = text_of(_descriptions["max"]((2,)))
-    mean = text_of(_descriptions["avg"]((2,)))
-    smooth = text_of(_descriptions["smooth_max"]((2,)))
+    largest = text_of(Pooling(_descriptions["max"]((2,))))
+    mean = text_of(Pooling(_descriptions["avg"]((2,))))
+    smooth = text_of(Pooling(_descriptions["smooth_max"]((2,))))
     arguments = {
         "forward": (x, mean),
         "forward_with_winners": (x, largest, True),
         "vjp": (x, torch.randn(2, 4, 3, requires_grad=True), smooth),
         "jvp": (x, torch.randn(2, 4, 6, requires_grad=True), smooth),
-        "linear": (x, None, "spread", mean, [2, 4, 12], False),
+        "linear": (x, None, "spread", mean, [2, 4, 12], 0, -2),
         "unpool": (x, torch.arange(6).expand(2, 4, 6).contiguous(), [7]),
     }[name]
     torch.library.opcheck(getattr(torch.ops.ndpool, name).default, arguments)

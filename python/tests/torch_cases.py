@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+import ndpool
+
 FLOATS = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
 INTEGERS = [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64]
 FAMILIES = ["max", "avg", "lp", "adaptive_max", "adaptive_avg", "max_unpool"]
@@ -19,10 +21,12 @@ FAMILIES = ["max", "avg", "lp", "adaptive_max", "adaptive_avg", "max_unpool"]
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Small tensors on many threads are slow on a busy machine."""
-    threads = torch.get_num_threads()
+    threads, pool_threads = torch.get_num_threads(), ndpool.get_threads()
     torch.set_num_threads(1)
+    ndpool.set_threads(1)
     yield
     torch.set_num_threads(threads)
+    ndpool.set_threads(pool_threads)
 
 
 @dataclass
@@ -158,3 +162,41 @@ def generate(seed: int) -> Case:
     ):
         layout = "contiguous"  # torch refuses more cells than the dtype counts to
     return Case(seed, family, rank, dtype, shape, layout, arguments, options)
+
+
+def strides(x: torch.Tensor) -> tuple[int | None, ...]:
+    """How a tensor lies in memory; strides of axes of length 1 have no meaning."""
+    return tuple(s if n > 1 else None for n, s in zip(x.shape, x.stride()))
+
+
+def twin_calls(rank: int) -> dict[str, tuple[Any, ...]]:
+    """Every function of torch that has a twin: its arguments after the tensor, by its name.
+
+    Those of unpooling come after the indices, for which `with_tensors` provides.
+    """
+    families = {
+        "max_pool": (3, 2, 1), "max_pool_with_indices": (2,), "avg_pool": (3, 2, 1),
+        "adaptive_max_pool": (3,), "adaptive_max_pool_with_indices": (3,), "max_unpool": (2,),
+    }  # fmt: skip
+    calls = {name.replace("pool", f"pool{rank}d"): call for name, call in families.items()}
+    for case, size in {"": 3, " to one": 1}.items():
+        calls[f"adaptive_avg_pool{rank}d{case}"] = (size,)
+    for p in (2, 3.0, math.inf):
+        calls[f"lp_pool{rank}d p={p}"] = (p, 2)
+    return calls
+
+
+def with_tensors(module: Any, call: str, arguments: tuple[Any, ...]) -> Any:
+    """A call of `twin_calls` as a function of its tensor; of its first result, if it has two."""
+    function = getattr(module, call.split()[0])
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        if "unpool" in call:
+            cells = math.prod(x.shape[x.dim() - int(call[-2]) :])
+            count = torch.arange(cells).reshape(x.shape[x.dim() - int(call[-2]) :])
+            indices = torch.empty_strided(x.shape, x.stride(), dtype=torch.int64).copy_(count)
+            return function(x, indices.to(x.device), *arguments)
+        y = function(x, *arguments)
+        return y[0] if isinstance(y, tuple) else y
+
+    return run

@@ -14,7 +14,7 @@ from ndpool._core import Pool
 from ndpool._operators import _descriptions
 from ndpool.torch import _autograd, _maps
 from ndpool.torch._operators import operators
-from ndpool.torch._twins import is_compiling, is_foreign, is_watched, named, require_dense_cpu
+from ndpool.torch._twins import is_compiling, is_foreign, is_watched, named, require_dense
 
 Pooled = Tensor | tuple[Tensor, Tensor]
 
@@ -26,14 +26,15 @@ def any_rank(operator: str) -> Callable[..., Any]:
     has_indices = "nan" in inspect.signature(describe).parameters
 
     def apply(input: Tensor, args: tuple[Any, ...], options: dict[str, Any], indexed: bool) -> Any:
+        if not is_compiling():
+            require_dense(input)
         options = _from_the_end(name, input.dim(), options)
         if is_compiling():
             text = _text(describe, args, options)
             if indexed:
                 return operators.forward_with_winners(input, text, True)
             return operators.forward(input, text)
-        require_dense_cpu(input)
-        pool = describe(*args, **options)
+        pool = _maps.Pooling(describe(*args, **options))
         if is_foreign(input):
             text = _maps.text_of(pool)
             if indexed:
@@ -66,7 +67,7 @@ def any_rank(operator: str) -> Callable[..., Any]:
 
 @torch.compiler.assume_constant_result
 def _text(describe: Callable[..., Pool], args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    return _maps.text_of(describe(*args, **options))
+    return _maps.text_of(_maps.Pooling(describe(*args, **options)))
 
 
 def _from_the_end(name: str, rank: int, options: dict[str, Any]) -> dict[str, Any]:

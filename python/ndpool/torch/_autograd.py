@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from ndpool._core import Pool
 from ndpool.torch import _operators
-from ndpool.torch._maps import Linear, pool_of, sum_like, traits_of
+from ndpool.torch._maps import Linear, Pooling, channels_axis, pool_of, sum_like, traits_of
 
 Derivative = Tensor | None
 
@@ -79,13 +78,14 @@ class Extreme(PoolFunction):
     """The first maximum or minimum of each window, and which it is."""
 
     @staticmethod
-    def forward(x: Tensor, pool: Pool, flat: bool) -> tuple[Tensor, Tensor]:
+    def forward(x: Tensor, pool: Pooling, flat: bool) -> tuple[Tensor, Tensor]:
         return _operators.forward_with_winners(x, pool, flat)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
         x, pool, _ = inputs
         ctx.gather = Linear.at("gather", pool, x)
+        ctx.is_like_gy = pool.format.rank == 3 and x.dim() == 4  # as torch writes this gradient
         ctx.mark_non_differentiable(output[1])
         ctx.save_for_backward(output[1])
         ctx.save_for_forward(output[1])
@@ -95,7 +95,10 @@ class Extreme(PoolFunction):
     def backward(ctx: Any, gy: Derivative, _: None) -> tuple[Derivative, None, None]:
         if gy is None:
             return None, None, None
-        return LinearMap.apply(gy, ctx.saved_tensors[0], ctx.gather.transposed), None, None
+        scatter = ctx.gather.transposed
+        if ctx.is_like_gy:
+            scatter = scatter._replace(x_axis=channels_axis(gy, 3))
+        return LinearMap.apply(gy, ctx.saved_tensors[0], scatter), None, None
 
     @staticmethod
     def jvp(ctx: Any, dx: Derivative, *_: None) -> tuple[Derivative, None]:
@@ -103,7 +106,7 @@ class Extreme(PoolFunction):
 
     @staticmethod
     def vmap(
-        info: Any, axes: tuple[Any, ...], x: Tensor, pool: Pool, flat: bool
+        info: Any, axes: tuple[Any, ...], x: Tensor, pool: Pooling, flat: bool
     ) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
         x = _first_axis(x, axes[0], info.batch_size)
         return Extreme.apply(x, pool, flat), (0, 0)
@@ -113,7 +116,7 @@ class Curved(PoolFunction):
     """Pools whose derivative depends on x: smooth max, Lp, and maxima that share their gradient."""
 
     @staticmethod
-    def forward(x: Tensor, pool: Pool) -> Tensor:
+    def forward(x: Tensor, pool: Pooling) -> Tensor:
         return _operators.forward(x, pool)
 
     @staticmethod
@@ -131,7 +134,7 @@ class Curved(PoolFunction):
         return CurvedJvp.apply(*ctx.saved_tensors, dx, ctx.pool)
 
     @staticmethod
-    def vmap(info: Any, axes: tuple[Any, ...], x: Tensor, pool: Pool) -> tuple[Tensor, int]:
+    def vmap(info: Any, axes: tuple[Any, ...], x: Tensor, pool: Pooling) -> tuple[Tensor, int]:
         return Curved.apply(_first_axis(x, axes[0], info.batch_size), pool), 0
 
 
@@ -147,7 +150,7 @@ class _CurvedDerivative(PoolFunction):
 
     @classmethod
     def vmap_of(
-        cls, info: Any, axes: tuple[Any, ...], x: Tensor, direction: Tensor, pool: Pool
+        cls, info: Any, axes: tuple[Any, ...], x: Tensor, direction: Tensor, pool: Pooling
     ) -> tuple[Tensor, int]:
         x = _first_axis(x, axes[0], info.batch_size)
         return cls.apply(x, _first_axis(direction, axes[1], info.batch_size), pool), 0
@@ -155,7 +158,7 @@ class _CurvedDerivative(PoolFunction):
 
 class CurvedVjp(_CurvedDerivative):
     @staticmethod
-    def forward(x: Tensor, gy: Tensor, pool: Pool) -> Tensor:
+    def forward(x: Tensor, gy: Tensor, pool: Pooling) -> Tensor:
         return _operators.vjp(x, gy, pool)
 
     @staticmethod
@@ -178,7 +181,7 @@ class CurvedVjp(_CurvedDerivative):
 
 class CurvedJvp(_CurvedDerivative):
     @staticmethod
-    def forward(x: Tensor, dx: Tensor, pool: Pool) -> Tensor:
+    def forward(x: Tensor, dx: Tensor, pool: Pooling) -> Tensor:
         return _operators.jvp(x, dx, pool)
 
     @staticmethod
@@ -205,9 +208,9 @@ class CurvedJvp(_CurvedDerivative):
 # and nothing for weights that are flat wherever they are differentiable.
 
 
-def second_vjp(x: Tensor, gy: Tensor, v: Tensor, pool: Pool) -> Tensor:
+def second_vjp(x: Tensor, gy: Tensor, v: Tensor, pool: Pooling) -> Tensor:
     """The gradient at x of the inner product of gy and the JVP of v."""
-    reducer, _, options = traits_of(pool)
+    reducer, _, options = traits_of(pool.pool)
     if reducer == "smooth_max":
         beta = options.get("beta", 1.0)
         gx = CurvedVjp.apply(x, gy, pool)
@@ -224,9 +227,9 @@ def second_vjp(x: Tensor, gy: Tensor, v: Tensor, pool: Pool) -> Tensor:
                       - CurvedVjp.apply(x, gy * dy * _power(y, -1), pool))  # fmt: skip
 
 
-def second_jvp(x: Tensor, v: Tensor, dx: Tensor, pool: Pool) -> Tensor:
+def second_jvp(x: Tensor, v: Tensor, dx: Tensor, pool: Pooling) -> Tensor:
     """The derivative along dx of the JVP of v."""
-    reducer, _, options = traits_of(pool)
+    reducer, _, options = traits_of(pool.pool)
     vy, dy = CurvedJvp.apply(x, v, pool), CurvedJvp.apply(x, dx, pool)
     if reducer == "smooth_max":
         return options.get("beta", 1.0) * (CurvedJvp.apply(x, v * dx, pool) - vy * dy)
@@ -280,9 +283,9 @@ class Unpooling(PoolFunction):
         return Unpooling.apply(y, _first_axis(indices, axes[1], info.batch_size), size), 0
 
 
-def pool(x: Tensor, described: Pool) -> Tensor:
+def pool(x: Tensor, described: Pooling) -> Tensor:
     """y = R(x) of any pool, recorded."""
-    kind = traits_of(described).kind
+    kind = traits_of(described.pool).kind
     if kind == "linear":
         return LinearMap.apply(x, None, Linear.at("pool", described, x))
     if kind == "extreme":
@@ -290,7 +293,7 @@ def pool(x: Tensor, described: Pool) -> Tensor:
     return curved(x, described)
 
 
-def curved(x: Tensor, described: Pool) -> Tensor:
+def curved(x: Tensor, described: Pooling) -> Tensor:
     transformations = torch._C._functorch.get_interpreter_stack() or ()
     if sum(one.key() == torch._C._functorch.TransformType.Jvp for one in transformations) > 1:
         # torch would give 0: it does not differentiate the jvp of an autograd.Function.
@@ -301,9 +304,9 @@ def curved(x: Tensor, described: Pool) -> Tensor:
     return Curved.apply(x, described)
 
 
-def pool_with_indices(x: Tensor, described: Pool) -> tuple[Tensor, Tensor]:
+def pool_with_indices(x: Tensor, described: Pooling) -> tuple[Tensor, Tensor]:
     """The same with the flat indices of the winners."""
-    if traits_of(described).kind == "extreme":
+    if traits_of(described.pool).kind == "extreme":
         return Extreme.apply(x, described, True)
     return curved(x, described), Extreme.apply(x.detach(), described, True)[1]
 
@@ -312,8 +315,9 @@ def pool_with_indices(x: Tensor, described: Pool) -> tuple[Tensor, Tensor]:
 
 
 def _register() -> None:
-    def linear(x, winners, kind, text, shape, channels_last):  # type: ignore[no-untyped-def]
-        return LinearMap.apply(x, winners, Linear(kind, pool_of(text), tuple(shape), channels_last))
+    def linear(x, winners, kind, text, shape, x_axis, y_axis):  # type: ignore[no-untyped-def]
+        described = Linear(kind, pool_of(text).pool, tuple(shape), x_axis, y_axis)
+        return LinearMap.apply(x, winners, described)
 
     for name, function in {
         "forward": lambda x, text: pool(x, pool_of(text)),

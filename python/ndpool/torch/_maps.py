@@ -15,16 +15,45 @@ from ndpool._core import Pool, Unpool
 from ndpool._operators import _make
 
 
-@functools.lru_cache(maxsize=4096)
-def text_of(pool: Pool) -> str:
-    """A pool as text, which is how an operator of torch can take it."""
-    return json.dumps(pool.__reduce__()[1])
+class Format(NamedTuple):
+    """Where results keep the channels innermost in memory if x has them so, as torch's pools do.
+
+    `rank` is the number of pooled axes; 0 stands for a function of any rank, which keeps the
+    channels of arrays with 4 or 5 axes.
+    """
+
+    rank: int = 0
+    results: bool = True
+    gradients: bool = True
+
+    def result_axis(self, x: Tensor) -> int:
+        return channels_axis(x, self.rank) if self.results else 0
+
+    def gradient_axis(self, x: Tensor) -> int:
+        is_unbatched = self.rank == 3 and x.dim() == 4  # then it depends on the gradient of y
+        return channels_axis(x, self.rank) if self.gradients and not is_unbatched else 0
+
+
+ROW_MAJOR = Format(results=False, gradients=False)
+
+
+class Pooling(NamedTuple):
+    """A pool, and how its results lie in memory."""
+
+    pool: Pool
+    format: Format = Format()
 
 
 @functools.lru_cache(maxsize=4096)
-def pool_of(text: str) -> Pool:
-    factory, arguments, options = json.loads(text)
-    return _make(factory, arguments, options)
+def text_of(pooling: Pooling) -> str:
+    """A pooling as text, which is how an operator of torch can take it."""
+    return json.dumps([*pooling.pool.__reduce__()[1], *pooling.format])
+
+
+@functools.lru_cache(maxsize=4096)
+def pool_of(text: str) -> Pooling:
+    factory, arguments, options, *format = json.loads(text)
+    return Pooling(_make(factory, arguments, options), Format(*format))
 
 
 class Traits(NamedTuple):
@@ -46,26 +75,43 @@ def traits_of(pool: Pool) -> Traits:
 
 
 @functools.lru_cache(maxsize=4096)
-def sum_like(pool: Pool) -> Pool:
+def sum_like(pooling: Pooling) -> Pooling:
     """The sum over the windows of a pool."""
-    factory, (_, *arguments), _ = pool.__reduce__()[1]
-    return _make(factory, ("sum", *arguments), {})
+    factory, (_, *arguments), _ = pooling.pool.__reduce__()[1]
+    return pooling._replace(pool=_make(factory, ("sum", *arguments), {}))
 
 
-def is_channels_last(x: Tensor) -> bool:
-    """True where torch's own pools would write channels last."""
-    if x.dim() not in (4, 5) or x.is_contiguous():
-        return False
-    return suggest_memory_format(x) is not torch.contiguous_format
+def channels_axis(x: Tensor, rank: int = 0) -> int:
+    """The axis of x, counted from the end, that torch keeps innermost; 0 for row-major results."""
+    rank = rank or x.dim() - 2
+    if x.is_contiguous():
+        return 0
+    if rank == 1 and x.dim() == 3:
+        x = x.unsqueeze(-2)  # torch pools one axis as two
+    elif rank == 3 and x.dim() == 4:
+        return -4 if x.unsqueeze(0).is_contiguous(memory_format=torch.channels_last_3d) else 0
+    elif x.dim() not in (4, 5) or x.dim() != rank + 2:
+        return 0
+    return 0 if suggest_memory_format(x) is torch.contiguous_format else -rank - 1
+
+
+def strides_of(shape: Sequence[Any], innermost: int) -> tuple[Any, ...]:
+    """Strides of a packed array whose axis `innermost`, counted from the end, comes last."""
+    strides, stride = [0] * len(shape), 1
+    inward = list(range(-1, -len(shape) - 1, -1))
+    if innermost:
+        inward.remove(innermost)
+        inward.insert(0, innermost)
+    for axis in inward:
+        strides[axis] = stride
+        stride = stride * (shape[axis] or 1)
+    return tuple(strides)
 
 
 def new_tensor(
-    x: Tensor, shape: Sequence[int], channels_last: bool, dtype: torch.dtype | None = None
+    x: Tensor, shape: Sequence[Any], innermost: int, dtype: torch.dtype | None = None
 ) -> Tensor:
-    memory_format = torch.contiguous_format
-    if channels_last and len(shape) in (4, 5):
-        memory_format = torch.channels_last if len(shape) == 4 else torch.channels_last_3d
-    return torch.empty(shape, dtype=dtype or x.dtype, device=x.device, memory_format=memory_format)
+    return x.new_empty_strided(shape, strides_of(shape, innermost), dtype=dtype or x.dtype)
 
 
 class Layout(NamedTuple):
@@ -77,10 +123,11 @@ class Layout(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4096)
-def layout_of(pool: Pool, shape: torch.Size, strides: tuple[int, ...]) -> Layout:
-    x = torch.empty_strided(shape, strides, device="meta")
-    y = new_tensor(x, pool.output_shape(tuple(shape)), is_channels_last(x))
-    return Layout(tuple(y.shape), y.stride(), winner_dtype(pool, tuple(shape)))
+def layout_of(pooling: Pooling, shape: torch.Size, strides: tuple[int, ...]) -> Layout:
+    pool, format = pooling
+    innermost = format.result_axis(torch.empty_strided(shape, strides, device="meta"))
+    result = pool.output_shape(tuple(shape))
+    return Layout(result, strides_of(result, innermost), winner_dtype(pool, tuple(shape)))
 
 
 def winner_dtype(pool: Pool, shape: tuple[int, ...]) -> torch.dtype:
@@ -91,26 +138,26 @@ def winner_dtype(pool: Pool, shape: tuple[int, ...]) -> torch.dtype:
     return torch.uint16 if taps <= 0xFFFF else torch.uint32
 
 
-def forward(x: Tensor, pool: Pool) -> Tensor:
-    shape, strides, _ = layout_of(pool, x.shape, x.stride())
-    return pool.forward(resolved(x), x.new_empty_strided(shape, strides))
+def forward(x: Tensor, pooling: Pooling) -> Tensor:
+    shape, strides, _ = layout_of(pooling, x.shape, x.stride())
+    return pooling.pool.forward(resolved(x), x.new_empty_strided(shape, strides))
 
 
-def forward_with_winners(x: Tensor, pool: Pool, flat: bool) -> tuple[Tensor, Tensor]:
+def forward_with_winners(x: Tensor, pooling: Pooling, flat: bool) -> tuple[Tensor, Tensor]:
     """y, and what the derivative needs: flat int64 indices, or the numbers of the winning taps."""
-    shape, strides, taps = layout_of(pool, x.shape, x.stride())
+    shape, strides, taps = layout_of(pooling, x.shape, x.stride())
     winners = x.new_empty_strided(shape, strides, dtype=torch.int64 if flat else taps)
-    return pool.forward(resolved(x), x.new_empty_strided(shape, strides), winners)
+    return pooling.pool.forward(resolved(x), x.new_empty_strided(shape, strides), winners)
 
 
-def vjp(x: Tensor, gy: Tensor, pool: Pool) -> Tensor:
-    gx = new_tensor(x, x.shape, is_channels_last(x))
-    return pool.vjp(resolved(x), resolved(gy), gx)
+def vjp(x: Tensor, gy: Tensor, pooling: Pooling) -> Tensor:
+    gx = new_tensor(x, x.shape, pooling.format.gradient_axis(x))
+    return pooling.pool.vjp(resolved(x), resolved(gy), gx)
 
 
-def jvp(x: Tensor, dx: Tensor, pool: Pool) -> Tensor:
-    shape, strides, _ = layout_of(pool, x.shape, x.stride())
-    return pool.jvp(resolved(x), resolved(dx), x.new_empty_strided(shape, strides))
+def jvp(x: Tensor, dx: Tensor, pooling: Pooling) -> Tensor:
+    shape, strides, _ = layout_of(pooling, x.shape, x.stride())
+    return pooling.pool.jvp(resolved(x), resolved(dx), x.new_empty_strided(shape, strides))
 
 
 class Linear(NamedTuple):
@@ -123,11 +170,13 @@ class Linear(NamedTuple):
     kind: str
     pool: Pool
     shape: tuple[int, ...]  # of x
-    channels_last: bool  # of x
+    x_axis: int  # innermost in memory of arrays like x, counted from the end; 0: row-major
+    y_axis: int
 
     @classmethod
-    def at(cls, kind: str, pool: Pool, x: Tensor) -> Linear:
-        return cls(kind, pool, tuple(x.shape), is_channels_last(x))
+    def at(cls, kind: str, pooling: Pooling, x: Tensor) -> Linear:
+        pool, format = pooling
+        return cls(kind, pool, tuple(x.shape), format.gradient_axis(x), format.result_axis(x))
 
     @property
     def transposed(self) -> Linear:
@@ -135,16 +184,16 @@ class Linear(NamedTuple):
 
     def batched(self, size: int) -> Linear:
         """The same for many arrays, along a new first axis."""
-        return self._replace(shape=(size, *self.shape), channels_last=False)
+        return self._replace(shape=(size, *self.shape), x_axis=0, y_axis=0)
 
 
 @functools.lru_cache(maxsize=4096)
 def _linear_layout(linear: Linear) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Shape and strides of the result."""
-    is_downward = linear.kind in ("pool", "gather")
-    shape = linear.pool.output_shape(linear.shape) if is_downward else linear.shape
-    nothing = torch.empty(0, device="meta")
-    return shape, new_tensor(nothing, shape, linear.channels_last).stride()
+    if linear.kind in ("pool", "gather"):
+        shape = linear.pool.output_shape(linear.shape)
+        return shape, strides_of(shape, linear.y_axis)
+    return linear.shape, strides_of(linear.shape, linear.x_axis)
 
 
 _transposed = {"pool": "spread", "spread": "pool", "gather": "scatter", "scatter": "gather"}
@@ -152,7 +201,7 @@ _transposed = {"pool": "spread", "spread": "pool", "gather": "scatter", "scatter
 
 def apply_linear(x: Tensor, winners: Tensor | None, linear: Linear) -> Tensor:
     out = x.new_empty_strided(*_linear_layout(linear))
-    kind, pool, shape, _ = linear
+    kind, pool, shape, *_ = linear
     x = resolved(x)
     if kind == "pool":
         return pool.forward(x, out)
@@ -169,11 +218,16 @@ def unpool_of(size: tuple[int, ...]) -> Unpool:
 
 
 def unpool(y: Tensor, indices: Tensor, size: tuple[int, ...]) -> Tensor:
-    shape = (*y.shape[: y.dim() - len(size)], *size)
-    channels_last = is_channels_last(y) and y.dim() == len(size) + 2
-    return unpool_of(size).forward(resolved(y), indices, new_tensor(y, shape, channels_last))
+    return unpool_of(size).forward(resolved(y), indices, new_unpooled(y, size))
+
+
+def new_unpooled(y: Tensor, size: Sequence[Any]) -> Tensor:
+    innermost = channels_axis(y, 2) if len(size) == 2 else 0  # other ranks are row-major in torch
+    return new_tensor(y, (*y.shape[: y.dim() - len(size)], *size), innermost)
 
 
 def resolved(x: Tensor) -> Tensor:
-    """A view that torch negates as it reads is made an array: memory does not show the sign."""
+    """Views that torch negates as it reads them, and zeros without memory, as arrays."""
+    if x._is_zerotensor():
+        return torch.zeros(x.shape, dtype=x.dtype, device=x.device)
     return x.resolve_neg() if x.is_neg() else x

@@ -12,9 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ndpool._core import Pool
 from ndpool.torch import _maps
-from ndpool.torch._maps import Linear, pool_of, text_of
+from ndpool.torch._maps import Linear, Pooling, pool_of, text_of
 
 # As autograd.grad(is_grads_batched=True) makes them.
 _is_batched = torch._C._functorch.is_legacy_batchedtensor
@@ -52,21 +51,17 @@ def _pooled_rank(pool: Any, rank: int) -> int:
     return rank if factory == "global_" else len(arguments[1])
 
 
-def _fake_like(x: Tensor, shape: Sequence[Any], dtype: torch.dtype | None = None) -> Tensor:
-    return _maps.new_tensor(x, shape, _maps.is_channels_last(x), dtype)
-
-
-def _fake_forward(x: Tensor, pool: str) -> Tensor:
-    return _fake_like(x, _concrete(pool_of(pool), x.shape))
+def _fake_forward(x: Tensor, pool: str, dtype: torch.dtype | None = None) -> Tensor:
+    described, format = pool_of(pool)
+    return _maps.new_tensor(x, _concrete(described, x.shape), format.result_axis(x), dtype)
 
 
 def _fake_with_winners(x: Tensor, pool: str, flat: bool) -> tuple[Tensor, Tensor]:
-    described = pool_of(pool)
-    shape = _concrete(described, x.shape)
+    described = pool_of(pool).pool
     batch = x.dim() - _pooled_rank(described, x.dim())
     sizes = (1,) * batch + tuple(int(size) for size in x.shape[batch:])
     dtype = torch.int64 if flat else _maps.winner_dtype(described, sizes)
-    return _fake_like(x, shape), _fake_like(x, shape, dtype)
+    return _fake_forward(x, pool), _fake_forward(x, pool, dtype)
 
 
 def _fake_linear(
@@ -75,11 +70,12 @@ def _fake_linear(
     kind: str,
     pool: str,
     shape: Sequence[Any],
-    channels_last: bool,
+    x_axis: int,
+    y_axis: int,
 ) -> Tensor:
-    is_downward = kind in ("pool", "gather")
-    result = _concrete(pool_of(pool), shape) if is_downward else tuple(shape)
-    return _maps.new_tensor(x, result, channels_last)
+    if kind in ("pool", "gather"):
+        return _maps.new_tensor(x, _concrete(pool_of(pool).pool, shape), y_axis)
+    return _maps.new_tensor(x, tuple(shape), x_axis)
 
 
 def _linear(
@@ -88,9 +84,11 @@ def _linear(
     kind: str,
     pool: str,
     shape: Sequence[int],
-    channels_last: bool,
+    x_axis: int,
+    y_axis: int,
 ) -> Tensor:
-    return _maps.apply_linear(x, winners, Linear(kind, pool_of(pool), tuple(shape), channels_last))
+    linear = Linear(kind, pool_of(pool).pool, tuple(shape), x_axis, y_axis)
+    return _maps.apply_linear(x, winners, linear)
 
 
 _define(
@@ -106,7 +104,7 @@ _define(
 _define(
     "vjp(Tensor x, Tensor gy, str pool) -> Tensor",
     lambda x, gy, pool: _maps.vjp(x, gy, pool_of(pool)),
-    lambda x, gy, pool: _fake_like(x, x.shape),
+    lambda x, gy, pool: _maps.new_tensor(x, x.shape, pool_of(pool).format.gradient_axis(x)),
 )
 _define(
     "jvp(Tensor x, Tensor dx, str pool) -> Tensor",
@@ -114,7 +112,7 @@ _define(
     lambda x, dx, pool: _fake_forward(x, pool),
 )
 _define(
-    "linear(Tensor x, Tensor? winners, str kind, str pool, SymInt[] shape, bool channels_last)"
+    "linear(Tensor x, Tensor? winners, str kind, str pool, SymInt[] shape, int x_axis, int y_axis)"
     " -> Tensor",
     _linear,
     _fake_linear,
@@ -122,7 +120,7 @@ _define(
 _define(
     "unpool(Tensor y, Tensor indices, SymInt[] size) -> Tensor",
     lambda y, indices, size: _maps.unpool(y, indices, tuple(size)),
-    lambda y, indices, size: _fake_like(y, (*y.shape[: y.dim() - len(size)], *size)),
+    lambda y, indices, size: _maps.new_unpooled(y, size),
 )
 
 operators = torch.ops.ndpool
@@ -145,9 +143,10 @@ def _as_operators_take_them(arguments: Sequence[Any]) -> list[Any]:
     taken: list[Any] = []
     for one in arguments:
         if isinstance(one, Linear):
-            taken += _as_operators_take_them(one)
+            kind, pool, *rest = one
+            taken += [kind, text_of(Pooling(pool)), *rest]
         else:
-            taken.append(text_of(one) if isinstance(one, Pool) else one)
+            taken.append(text_of(one) if isinstance(one, Pooling) else one)
     return taken
 
 

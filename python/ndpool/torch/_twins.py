@@ -1,7 +1,8 @@
 """Twins of torch's functions: torch says what is wrong with a call, ndpool computes it.
 
 A call that has been checked is remembered by its arguments and by the shape, strides and dtype of
-its tensor, so that the next one like it goes straight to the pool.
+its tensor, so that the next one like it goes straight to the pool. What ndpool does not pool, such
+as tensors on other devices, torch does.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.autograd import forward_ad
 from torch.compiler import is_dynamo_compiling as is_compiling
+from torch.overrides import handle_torch_function
 
-from ndpool._core import Pool
 from ndpool.torch import _autograd, _maps
+from ndpool.torch._maps import Format, Pooling
 from ndpool.torch._operators import operators
 
 FLOATS = frozenset((torch.float32, torch.float64, torch.float16, torch.bfloat16))
@@ -24,15 +28,18 @@ INTEGERS = frozenset((torch.int8, torch.uint8, torch.int16, torch.int32, torch.i
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _functorch_level = torch._C._functorch.maybe_current_level
 _is_grad_enabled = torch.is_grad_enabled
+_is_autocast_enabled = torch.is_autocast_enabled
+# torch.jit.trace, which records calls of torch's functions and sees no others.
+is_tracing = torch._C._is_tracing
 
 
 class Plan(NamedTuple):
     """A call that torch would accept, and how its result lies in memory.
 
-    Without a pool there is nothing to compute; what only an operator can serve has no layout.
+    Without a pooling the call is torch's; what only an operator can serve has no layout.
     """
 
-    pool: Pool | None
+    pooling: Pooling | None
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
 
@@ -41,7 +48,9 @@ class Twin:
     """One of torch's pools. `reference` is torch's function, `describe` makes the pool of a call.
 
     Both take the arguments of a call after its tensor; `describe` first takes the sizes of the last
-    `sized_axes` axes of that.
+    `sized_axes` axes of that. `unrecorded` is the format of results that autograd does not record,
+    where torch has another kernel for them. `autocasts` says that autocast to a short float makes
+    torch pool in float32.
     """
 
     most_plans = 1024
@@ -49,89 +58,93 @@ class Twin:
     def __init__(
         self,
         reference: Callable[..., Any],
-        describe: Callable[..., Pool],
+        describe: Callable[..., Pooling],
         dtypes: frozenset[torch.dtype],
         sized_axes: int = 0,
+        *,
+        unrecorded: Format | None = None,
+        autocasts: bool = False,
     ) -> None:
         self.reference = reference
         self.describe = describe
         self.dtypes = dtypes
         self.sized_axes = sized_axes
+        self.unrecorded = unrecorded
+        self.autocasts = autocasts
         self.plans: dict[Any, Plan] = {}
 
     def __call__(self, x: Tensor, *arguments: Any) -> Tensor:
         """The pooled tensor."""
+        if self.autocasts:
+            x = autocast(x)
         if is_compiling():
             return operators.forward(x, self.text(x, arguments))
-        pool, shape, strides = self.find(x, arguments)
-        if pool is None:
-            return self.reference(x, *arguments)
-        if is_watched(x):
-            return self.watched(x, pool)
-        return pool.forward(x, x.new_empty_strided(shape, strides))
-
-    def with_indices(self, x: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
-        """The same, with the int64 indices of the winners."""
-        if is_compiling():
-            return operators.forward_with_winners(x, self.text(x, arguments), True)
-        pool, shape, strides = self.find(x, arguments)
-        if pool is None:
+        pooling, shape, strides = self.find(x, arguments)
+        if pooling is None:
             return self.reference(x, *arguments)
         if is_watched(x):
             if is_foreign(x):
-                return operators.forward_with_winners(x, _maps.text_of(pool), True)
-            return _autograd.pool_with_indices(x, pool)
-        indices = x.new_empty_strided(shape, strides, dtype=torch.int64)
-        return pool.forward(x, x.new_empty_strided(shape, strides), indices)
+                return operators.forward(x, _maps.text_of(pooling))
+            return _autograd.pool(x, pooling)
+        return pooling.pool.forward(x, x.new_empty_strided(shape, strides))
 
-    @staticmethod
-    def watched(x: Tensor, pool: Pool) -> Tensor:
-        if is_foreign(x):
-            return operators.forward(x, _maps.text_of(pool))
-        return _autograd.pool(x, pool)
+    def with_indices(self, x: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
+        """The same, with the int64 indices of the winners."""
+        if self.autocasts:
+            x = autocast(x)
+        if is_compiling():
+            return operators.forward_with_winners(x, self.text(x, arguments), True)
+        pooling, shape, strides = self.find(x, arguments)
+        if pooling is None:
+            return self.reference(x, *arguments)
+        if is_watched(x):
+            if is_foreign(x):
+                return operators.forward_with_winners(x, _maps.text_of(pooling), True)
+            return _autograd.pool_with_indices(x, pooling)
+        indices = x.new_empty_strided(shape, strides, dtype=torch.int64)
+        return pooling.pool.forward(x, x.new_empty_strided(shape, strides), indices)
 
     def find(self, x: Tensor, arguments: tuple[Any, ...]) -> Plan:
+        if is_tracing():
+            return Plan(None)
         try:
-            # The type of the size, since a float can equal an int, and torch does not take it.
-            return self.plans[type(arguments[0]), arguments, x.shape, x.stride(), x.dtype, x.is_cpu]
+            plan = self.plans[self.key(x, arguments)]
         except (AttributeError, KeyError, RuntimeError, TypeError):  # new, or no tensor, or lists
             return self.remember(x, arguments)
+        return plan if type(x) is Tensor or is_own(x) else Plan(None)
+
+    @staticmethod
+    def key(x: Tensor, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        # The type of the size, since a float can equal an int, and torch does not take it.
+        size = type(arguments[0])
+        return size, arguments, x.shape, x.stride(), x.dtype, x.is_cpu, x.layout
 
     def remember(self, x: Tensor, arguments: tuple[Any, ...]) -> Plan:
         if any(isinstance(argument, list) for argument in arguments):
             return self.find(x, tuple(tuple(a) if isinstance(a, list) else a for a in arguments))
-        result_size = self.check(x, arguments)
-        pool = None if result_size == 0 else self.describe(self.sizes(x), *arguments)
+        if not (is_dense(x) and x.dtype in self.dtypes and self.check(x, arguments)):
+            return Plan(None)
+        pooling = self.describe(self.sizes(x), *arguments)
         if is_foreign(x):  # its sizes may be symbols
-            return Plan(pool)
-        plan = Plan(pool)
-        if pool is not None:
-            shape, strides, _ = _maps.layout_of(pool, x.shape, x.stride())
-            plan = Plan(pool, shape, strides)
+            return Plan(pooling)
+        unrecorded = Pooling(pooling.pool, self.unrecorded or pooling.format)
+        shape, strides, _ = _maps.layout_of(unrecorded, x.shape, x.stride())
         if len(self.plans) >= self.most_plans:
             self.plans.clear()
-        key = (type(arguments[0]), arguments, x.shape, x.stride(), x.dtype, x.is_cpu)
-        self.plans[key] = plan
+        plan = self.plans[self.key(x, arguments)] = Plan(pooling, shape, strides)
         return plan
 
-    def check(self, x: Tensor, arguments: tuple[Any, ...]) -> int:
-        """Raises what torch raises for this call, else says how many elements the result has."""
-        if not isinstance(x, Tensor):
-            self.reference(x, *arguments)
-            raise TypeError(f"input must be a Tensor, not {type(x).__name__}")
-        require_dense_cpu(x)
-        if x.dtype not in self.dtypes:
-            self.reference(x.detach(), *arguments)
-            raise NotImplementedError(f"pooling is not implemented for {x.dtype}")
+    def check(self, x: Tensor, arguments: tuple[Any, ...]) -> bool:
+        """Raises what torch raises for this call, else says if the result has elements."""
         if x.numel() == 0:  # on which torch's shape rules are less strict than its kernels
-            self.reference(x.detach(), *arguments)
+            return False
         try:
             shape_only = torch.empty(x.shape, dtype=x.dtype, device="meta")
             result = self.reference(shape_only, *arguments)
         except Exception:
             self.reference(x.detach(), *arguments)  # says the same of the tensor itself
             raise
-        return (result[0] if isinstance(result, tuple) else result).numel()
+        return (result[0] if isinstance(result, tuple) else result).numel() > 0
 
     def sizes(self, x: Tensor) -> tuple[int, ...]:
         return tuple(int(size) for size in x.shape[x.dim() - self.sized_axes :])
@@ -143,7 +156,7 @@ class Twin:
 
 @torch.compiler.assume_constant_result
 def _describe_text(
-    describe: Callable[..., Pool], sizes: tuple[int, ...], arguments: tuple[Any, ...]
+    describe: Callable[..., Pooling], sizes: tuple[int, ...], arguments: tuple[Any, ...]
 ) -> str:
     return _maps.text_of(describe(sizes, *arguments))
 
@@ -157,22 +170,68 @@ def is_watched(x: Tensor) -> bool:
         or _functorch_level() is not None
         or _dispatch_modes() > 0
         or x.is_neg()
+        or x._is_zerotensor()
     )
 
 
 def is_foreign(x: Tensor) -> bool:
     """True for tensors that only an operator can serve: they are no memory, or traced."""
-    return _dispatch_modes() > 0 or type(x) not in (Tensor, torch.nn.Parameter)
+    return _dispatch_modes() > 0 or is_tracing() or type(x) not in (Tensor, torch.nn.Parameter)
 
 
-def require_dense_cpu(x: Tensor) -> None:
+def is_own(x: Tensor) -> bool:
+    """False for classes that know torch's pools, and not those of ndpool."""
+    kind = type(x)
+    return (
+        kind is Tensor
+        or kind is torch.nn.Parameter
+        or issubclass(kind, (FakeTensor, FunctionalTensor))
+        or kind.__torch_dispatch__ is Tensor.__torch_dispatch__
+    )
+
+
+def is_dense(x: Any) -> bool:
+    """True for what a twin pools: plain memory of the CPU."""
+    return (
+        isinstance(x, Tensor)
+        and is_own(x)
+        and not x.is_nested
+        and x.device.type == "cpu"
+        and x.layout is torch.strided
+        and not x.is_quantized
+    )
+
+
+def require_dense(x: Tensor) -> None:
+    """For the functions that torch lacks."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"input must be a Tensor, not {type(x).__name__}")
     if x.device.type != "cpu":
         raise NotImplementedError(
             f"ndpool pools tensors on the CPU; this one is on the device '{x.device}'"
         )
-    if x.layout is not torch.strided or x.is_quantized:
-        layout = "quantized" if x.is_quantized else x.layout
+    if x.is_nested or x.layout is not torch.strided or x.is_quantized:
+        layout = "nested" if x.is_nested else "quantized" if x.is_quantized else x.layout
         raise NotImplementedError(f"ndpool pools dense tensors; this one is {layout}")
+
+
+def autocast(x: Tensor) -> Tensor:
+    """x in the dtype in which torch pools it, for those pools that autocast runs in float32."""
+    is_short = isinstance(x, Tensor) and x.dtype in (torch.float16, torch.bfloat16) and x.is_cpu
+    return x.float() if is_short and _is_autocast_enabled("cpu") else x
+
+
+def overridden(
+    public: Callable[..., Any], original: Callable[..., Any], x: Any, *arguments: Any
+) -> Any:
+    """The call of a tensor whose class, or a mode, has a `__torch_function__`.
+
+    A class that does something of its own knows torch's functions, so it gets torch's.
+    """
+    handler = getattr(type(x), "__torch_function__", None)
+    is_default = getattr(handler, "__func__", None) is Tensor.__torch_function__.__func__
+    is_default = is_default or handler is torch._C._disabled_torch_function_impl
+    return handle_torch_function(public if is_default else original, (x,), x, *arguments)
 
 
 def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:

@@ -14,25 +14,35 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.functional import _unpool_output_size
-from torch.overrides import handle_torch_function, has_torch_function_unary
+from torch.overrides import has_torch_function_unary
 
 from ndpool._core import Pool
 from ndpool.torch import _autograd
 from ndpool.torch._any_rank import any_rank
+from ndpool.torch._maps import ROW_MAJOR, Format, Pooling
 from ndpool.torch._operators import operators
 from ndpool.torch._twins import (
     FLOATS,
     INTEGERS,
     Twin,
+    autocast,
     is_compiling,
+    is_dense,
     is_foreign,
+    is_tracing,
     is_watched,
     named,
-    require_dense_cpu,
+    overridden,
 )
 
 Size = int | Sequence[int]
 Pooled = Tensor | tuple[Tensor, Tensor]
+LONG_FLOATS = frozenset((torch.float32, torch.float64))
+
+
+def _format(rank: int) -> Format:
+    """Of all pools but maxima torch writes those of three axes row-major, whatever the input is."""
+    return Format(rank) if rank < 3 else ROW_MAJOR
 
 
 def _entries(value: Any, rank: int) -> tuple[int, ...]:
@@ -51,13 +61,21 @@ def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name = f"max_pool{rank}d"
 
     def describe(sizes, kernel_size, stride, padding, dilation, ceil_mode):  # type: ignore[no-untyped-def]
-        return Pool.window(
+        pool = Pool.window(
             "max", _entries(kernel_size, rank), _stride(stride, rank), _entries(padding, rank),
             _entries(dilation, rank), None, ceil_mode, empty="identity",
         )  # fmt: skip
+        return Pooling(pool, Format(rank))
 
+    original = getattr(F, name)
     # Without indices torch has no kernel for integers of one axis.
-    plain = Twin(getattr(F, name), describe, FLOATS if rank == 1 else FLOATS | INTEGERS)
+    plain = Twin(
+        original,
+        describe,
+        FLOATS if rank == 1 else FLOATS | INTEGERS,
+        unrecorded=ROW_MAJOR if rank == 1 else None,
+        autocasts=rank == 3,
+    )
     indexed = Twin(getattr(F, f"{name}_with_indices"), describe, FLOATS | INTEGERS)
 
     def max_pool(
@@ -70,8 +88,8 @@ def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return_indices: bool = False,
     ) -> Pooled:
         if has_torch_function_unary(input):
-            return handle_torch_function(
-                public, (input,), input, kernel_size, stride, padding, dilation, ceil_mode,
+            return overridden(
+                public, original, input, kernel_size, stride, padding, dilation, ceil_mode,
                 return_indices,
             )  # fmt: skip
         if return_indices:
@@ -96,16 +114,18 @@ def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 def _avg_pool(rank: int) -> Callable[..., Tensor]:
     name = f"avg_pool{rank}d"
-    dtypes = (FLOATS if rank < 3 else frozenset((torch.float32, torch.float64))) | {torch.int64}
+    dtypes = (FLOATS if rank < 3 else LONG_FLOATS) | {torch.int64}
 
     def describe(sizes, kernel_size, stride, padding, ceil_mode, include, divisor=None):  # type: ignore[no-untyped-def]
-        return Pool.window(
+        pool = Pool.window(
             "avg", _entries(kernel_size, rank), _stride(stride, rank), _entries(padding, rank),
             ceil_mode=ceil_mode, count_include_pad=include, divisor=divisor,
             rounding="toward_zero", empty="identity",
         )  # fmt: skip
+        return Pooling(pool, _format(rank))
 
-    twin = Twin(getattr(F, name), describe, dtypes)
+    original = getattr(F, name)
+    twin = Twin(original, describe, dtypes, autocasts=rank == 3)
     doc = f"The twin of `torch.nn.functional.{name}`."
 
     def avg_pool1d(
@@ -117,8 +137,8 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
         count_include_pad: bool = True,
     ) -> Tensor:
         if has_torch_function_unary(input):
-            return handle_torch_function(
-                public, (input,), input, kernel_size, stride, padding, ceil_mode, count_include_pad
+            return overridden(
+                public, original, input, kernel_size, stride, padding, ceil_mode, count_include_pad
             )
         return twin(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
@@ -132,8 +152,8 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
         divisor_override: int | None = None,
     ) -> Tensor:
         if has_torch_function_unary(input):
-            return handle_torch_function(
-                public, (input,), input, kernel_size, stride, padding, ceil_mode,
+            return overridden(
+                public, original, input, kernel_size, stride, padding, ceil_mode,
                 count_include_pad, divisor_override,
             )  # fmt: skip
         return twin(
@@ -154,16 +174,20 @@ def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any
     name = f"adaptive_max_pool{rank}d"
 
     def describe(sizes, output_size):  # type: ignore[no-untyped-def]
-        return Pool.adaptive("max", _bins(sizes, output_size, rank))
+        return Pooling(Pool.adaptive("max", _bins(sizes, output_size, rank)), _format(rank))
 
-    # Torch's own function without indices looks this one up, and would find its twin.
-    reference = getattr(F, f"{name}_with_indices")
-    plain = Twin(lambda *arguments: reference(*arguments)[0], describe, FLOATS, rank)
-    indexed = Twin(reference, describe, FLOATS, rank)
+    original, with_both = getattr(F, name), getattr(F, f"{name}_with_indices")
+
+    def without(x, output_size):  # type: ignore[no-untyped-def]
+        # Torch's own function without indices looks the other one up, and would find its twin.
+        return with_both(x, output_size)[0]
+
+    plain = Twin(without, describe, FLOATS, rank, autocasts=rank == 3)
+    indexed = Twin(with_both, describe, FLOATS, rank, autocasts=rank == 3)
 
     def adaptive_max_pool(input: Tensor, output_size: Size, return_indices: bool = False) -> Pooled:
         if has_torch_function_unary(input):
-            return handle_torch_function(public, (input,), input, output_size, return_indices)
+            return overridden(public, original, input, output_size, return_indices)
         if return_indices:
             return indexed.with_indices(input, output_size)
         return plain(input, output_size)
@@ -182,13 +206,17 @@ def _adaptive_avg_pool(rank: int) -> Callable[..., Tensor]:
     name = f"adaptive_avg_pool{rank}d"
 
     def describe(sizes, output_size):  # type: ignore[no-untyped-def]
-        return Pool.adaptive("avg", _bins(sizes, output_size, rank))
+        bins = _bins(sizes, output_size, rank)
+        # One bin is a mean to torch: its gradient is row-major, whatever the input is.
+        format = Format(rank, gradients=False) if set(bins) == {1} else _format(rank)
+        return Pooling(Pool.adaptive("avg", bins), format)
 
-    twin = Twin(getattr(F, name), describe, FLOATS, rank)
+    original = getattr(F, name)
+    twin = Twin(original, describe, FLOATS, rank, autocasts=rank == 3)
 
     def adaptive_avg_pool(input: Tensor, output_size: Size) -> Tensor:
         if has_torch_function_unary(input):
-            return handle_torch_function(public, (input,), input, output_size)
+            return overridden(public, original, input, output_size)
         return twin(input, output_size)
 
     public = named(adaptive_avg_pool, name, f"The twin of `torch.nn.functional.{name}`.")
@@ -200,15 +228,18 @@ def _lp_pool(
 ) -> Callable[..., Tensor]:
     name = f"lp_pool{rank}d"
 
-    def describe(sizes, norm_type, kernel_size, stride, ceil_mode):  # type: ignore[no-untyped-def]
-        return Pool.window("lp", _entries(kernel_size, rank), _stride(stride, rank), p=norm_type)
+    def describe(sizes, kernel_size, stride, ceil_mode, p):  # type: ignore[no-untyped-def]
+        # Of what is no norm nothing but the check of its arguments is used.
+        reducer = ("lp", {"p": p}) if _is_norm(p) and not ceil_mode else ("sum", {})
+        kernel, step = _entries(kernel_size, rank), _stride(stride, rank)
+        return Pooling(Pool.window(reducer[0], kernel, step, **reducer[1]), _format(rank))
 
-    averages = getattr(F, f"avg_pool{rank}d")
+    original = getattr(F, name)
 
-    def reference(x, norm_type, kernel_size, stride, ceil_mode):  # type: ignore[no-untyped-def]
-        return averages(x, kernel_size, stride, 0, ceil_mode)  # wrong as the norm would be
+    def reference(x, kernel_size, stride, ceil_mode, p):  # type: ignore[no-untyped-def]
+        return original(x, p, kernel_size, stride, ceil_mode)
 
-    norm = Twin(reference, describe, FLOATS)
+    twin = Twin(reference, describe, FLOATS if rank < 3 else LONG_FLOATS)
 
     def lp_pool(
         input: Tensor,
@@ -218,26 +249,22 @@ def _lp_pool(
         ceil_mode: bool = False,
     ) -> Tensor:
         if has_torch_function_unary(input):
-            return handle_torch_function(
-                public, (input,), input, norm_type, kernel_size, stride, ceil_mode
-            )
-        taps = kernel_size
-        if rank > 1:
-            entries = (kernel_size,) * rank if isinstance(kernel_size, int) else tuple(kernel_size)
-            if len(entries) != rank:  # here torch takes no single entry for all axes
-                raise ValueError(f"kernel_size has {len(entries)} entries; expected {rank}")
-            taps = math.prod(entries)
-        if _is_norm(norm_type) and not ceil_mode and input.is_floating_point():
-            return norm(input, norm_type, kernel_size, stride, ceil_mode)
+            return overridden(public, original, input, norm_type, kernel_size, stride, ceil_mode)
+        x = autocast(input) if rank == 3 else input
+        arguments = (kernel_size, stride, ceil_mode, norm_type)
+        if _is_norm(norm_type) and not ceil_mode:
+            return twin(x, *arguments)
+        is_number = isinstance(norm_type, (int, float))
+        if not is_compiling() and (not is_number or twin.find(x, arguments).pooling is None):
+            return reference(input, *arguments)
         if norm_type == math.inf:
             return max_pool(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
         if norm_type == -math.inf:
             return -max_pool(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
         # torch's own formula: a window that overhangs is scaled up to the whole kernel.
-        powers = input.pow(norm_type)
-        average = avg_pool(powers, kernel_size, stride, 0, ceil_mode)
-        total = (torch.sign(average) * F.relu(torch.abs(average))).mul(taps)
-        return total.pow(1.0 / norm_type)
+        average = avg_pool(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+        total = torch.sign(average) * F.relu(torch.abs(average))
+        return total.mul(math.prod(_entries(kernel_size, rank))).pow(1.0 / norm_type)
 
     public = named(lp_pool, name, f"The twin of `torch.nn.functional.{name}`.")
     return public
@@ -250,7 +277,7 @@ def _is_norm(p: Any) -> bool:
 
 def _max_unpool(rank: int) -> Callable[..., Tensor]:
     name = f"max_unpool{rank}d"
-    reference = getattr(F, name)
+    original = getattr(F, name)
 
     def max_unpool(
         input: Tensor,
@@ -260,48 +287,44 @@ def _max_unpool(rank: int) -> Callable[..., Tensor]:
         padding: Size = 0,
         output_size: Sequence[int] | None = None,
     ) -> Tensor:
+        arguments = (indices, kernel_size, stride, padding, output_size)
         if has_torch_function_unary(input):
-            return handle_torch_function(
-                public, (input,), input, indices, kernel_size, stride, padding, output_size
-            )
-        arguments = (kernel_size, stride, padding, output_size)
+            return overridden(public, original, input, *arguments)
+        x = autocast(input)
+        if not is_compiling() and not _is_unpooled(original, x, *arguments):
+            return original(input, *arguments)
         kernel = _entries(kernel_size, rank)
         size = _unpool_output_size(
-            input, kernel, _stride(stride, rank) or kernel, _entries(padding, rank), output_size
+            x, kernel, _stride(stride, rank) or kernel, _entries(padding, rank), output_size
         )
-        if is_compiling():
-            return operators.unpool(input, indices, list(size))
-        if not _check_unpool(reference, input, indices, arguments):
-            return reference(input, indices, *arguments)
-        if is_foreign(input):
-            return operators.unpool(input, indices, list(size))
+        if is_compiling() or is_foreign(x):
+            return operators.unpool(x, indices, list(size))
         try:
-            return _autograd.Unpooling.apply(input, indices, tuple(size))
+            return _autograd.Unpooling.apply(x, indices, tuple(size))
         except ValueError:
-            reference(input.detach(), indices, *arguments)  # says which index is wrong
+            original(x.detach(), *arguments)  # says which index is wrong
             raise
 
     public = named(max_unpool, name, f"The twin of `torch.nn.functional.{name}`.")
     return public
 
 
-def _check_unpool(
-    reference: Callable[..., Tensor], x: Tensor, indices: Tensor, arguments: tuple[Any, ...]
+def _is_unpooled(
+    original: Callable[..., Tensor], x: Tensor, indices: Tensor, *arguments: Any
 ) -> bool:
-    """Raises what torch raises; False if there is nothing to place."""
-    require_dense_cpu(x)
-    if x.dtype not in FLOATS:
-        reference(x, indices, *arguments)
+    """Raises what torch raises; False for what is left to torch, or has nothing to place."""
+    if is_tracing() or not (is_dense(x) and is_dense(indices) and x.dtype in FLOATS):
+        return False
     try:
         shapes = [torch.empty(t.shape, dtype=t.dtype, device="meta") for t in (x, indices)]
-        result = reference(*shapes, *arguments)
+        result = original(*shapes, *arguments)
     except Exception:
-        reference(x.detach(), indices, *arguments)
+        original(x.detach(), indices, *arguments)
         raise
     if x.numel() == 0 or result.numel() == 0:
         return False
     if not is_watched(indices) and bool((indices < 0).any()):  # no index, to ndpool
-        reference(x.detach(), indices, *arguments)
+        original(x.detach(), indices, *arguments)
     return True
 
 
