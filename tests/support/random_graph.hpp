@@ -203,10 +203,26 @@ class RandomGraph {
     if (known_[x].is_positive) return know(graph.log(node(x)), {x}, true);
     if (!known_[x].is_tame) return;
     const Shape lengths = shape(x);
-    if (below(2) == 0 || lengths.empty()) return know(graph.exp(node(x)), {x}, false, true);
+    if (lengths.empty()) return know(graph.exp(node(x)), {x}, false, true);
+    switch (below(3)) {
+      case 0: return know(graph.exp(node(x)), {x}, false, true);
+      case 1: return add_trained_beta(x);
+      default: break;
+    }
     const Index classes = lengths[lengths.size() - 1];
     labels.emplace_back(graph.side(Shape(lengths.begin(), lengths.size() - 1)), classes);
     know(graph.softmax_cross_entropy(node(x), labels.back().first), {x});
+  }
+
+  /// Smooth max whose beta is a parameter, of a number that is not near 0.
+  void add_trained_beta(std::size_t x) {
+    if constexpr (spec::AnalyticField<spec::Accumulator<T>>) {
+      const Index length = shape(x)[shape(x).size() - 1];
+      const Window window{.kernel = {below(length) + 1}, .stride = {1}, .padding = {below(2)}};
+      parameters.push_back(graph.parameter({}, {T(below(2) == 0 ? 2 : -1)}));
+      know(graph.smooth_max_pool(node(x), window, parameters.back()), {x});
+      ++pools;
+    }
   }
 
   GraphNodes allowed_;

@@ -22,6 +22,34 @@ Node Graph<T>::softmax_cross_entropy(Node logits, Node labels, const std::string
 }
 
 template <class T>
+Node Graph<T>::smooth_max_pool(Node x, const Window& window, const SmoothMaxBetaOptions& options,
+                               const std::string& name) {
+  using Number = spec::Accumulator<T>;
+  if constexpr (!spec::AnalyticField<Number>)
+    return pool(x, ndpool::smooth_max_pool(window), name);  // which says what the scalar lacks
+  else if constexpr (std::floating_point<Number>)
+    return pool(x, ndpool::smooth_max_pool(window, options), name);
+  else
+    return pool_by_reducer("smooth_max_pool", x, window, spec::SmoothMax<T>{options}, name);
+}
+
+template <class T>
+template <class Description, std::derived_from<Node> Beta>
+Node Graph<T>::smooth_max_pool(Node x, const Description& description, const Beta& beta, PadMode pad_mode, Empty empty,
+                               const std::string& name) {
+  const std::string what = "smooth_max_pool of node " + describe(x) + " with the beta of node " + describe(beta);
+  if (count(at(beta).shape) != 1) graph::fail(Code::shape_mismatch, what + ", which is not a single number");
+  if constexpr (spec::AnalyticField<spec::Accumulator<T>>)
+    return explained(what, [&] {
+      return append_pool(description, {x, beta}, name, [&](const Geometry& geometry) {
+        return std::make_shared<graph::TrainedBetaPooling<T>>(geometry, pad_mode, empty, what);
+      });
+    });
+  else
+    return refuse_scalar("smooth_max_pool", "exp and log", x);
+}
+
+template <class T>
 Node Graph<T>::custom(const std::vector<Node>& inputs, const Shape& shape, CustomMaps<T> maps,
                       const std::string& name) {
   std::vector<Shape> shapes;

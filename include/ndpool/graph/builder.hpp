@@ -7,7 +7,7 @@
 #include <ndpool/graph/pooling_cache.hpp>
 #include <ndpool/graph/program.hpp>
 #include <ndpool/graph/reduce.hpp>
-#include <ndpool/graph/reducer_pooling.hpp>
+#include <ndpool/graph/trained_beta.hpp>
 
 #include <initializer_list>
 
@@ -25,6 +25,10 @@ struct ConvolutionOptions {
 template <class T>
 class Graph {
  public:
+  /// What T is summed in, and options of smooth max with a beta of that type; a double converts.
+  using SumNumber = spec::Parameter<spec::Accumulator<T>>;
+  using SmoothMaxBetaOptions = BasicSmoothMaxOptions<SumNumber>;
+
   // A copy is a graph of its own: it does not know the nodes of the other. Nodes follow a graph that is moved; what is
   // left behind is empty.
 
@@ -114,14 +118,7 @@ class Graph {
   /// the reference: `graph.pool(x, ndpool::Window{.kernel = {2}}, RootMeanSquare<float>{})`.
   template <class Description, graph::ReducerOf<T> Reducer>
   Node pool(Node x, const Description& description, const Reducer& reducer, const std::string& name = "") {
-    return explained("pool of node " + describe(x), [&] {
-      const Geometry geometry = spec::make_geometry(description, at(x).shape);
-      bool drops_axes = false;
-      if constexpr (requires { description.keepdims; }) drops_axes = !description.keepdims;
-      return append(std::make_shared<graph::ReducerPooling<T, Reducer>>(
-                        geometry, graph::with_standard_ties<Description>(reducer)),
-                    drops_axes ? drop_pooled_axes(geometry) : geometry.output_shape(), {x}, name);
-    });
+    return pool_by_reducer("pool", x, description, reducer, name);
   }
   Node max_pool(Node x, const Window& window, ExtremeOptions options = {}, const std::string& name = "") {
     return pool(x, ndpool::max_pool(window, options), name);
@@ -129,16 +126,25 @@ class Graph {
   Node avg_pool(Node x, const Window& window, AverageOptions options = {}, const std::string& name = "") {
     return pool(x, ndpool::avg_pool(window, options), name);
   }
-  Node smooth_max_pool(Node x, const Window& window, SmoothMaxOptions options = {}, const std::string& name = "") {
-    return pool(x, ndpool::smooth_max_pool(window, options), name);
-  }
+  /// Beta has the type that T is summed in: that of a dual number has a derivative.
+  Node smooth_max_pool(Node x, const Window& window, const SmoothMaxBetaOptions& options = {},
+                       const std::string& name = "");
+  /// Smooth max whose beta is a node, a single number: its derivative makes beta a parameter that can be trained. Runs
+  /// by the reference; a run whose beta is 0, infinite or NaN is an error.
+  template <class Description = Window, std::derived_from<Node> Beta>
+  Node smooth_max_pool(Node x, const Description& description, const Beta& beta, PadMode pad_mode = PadMode::zero,
+                       Empty empty = Empty::error, const std::string& name = "");
   // The last two axes, with one stride and one padding for both.
   Node max_pool2d(Node x, Index kh, Index kw, Index stride) { return max_pool(x, square(kh, kw, stride, 0)); }
   Node max_pool2d_pad(Node x, Index kh, Index kw, Index stride, Index padding) {
     return max_pool(x, square(kh, kw, stride, padding));
   }
-  Node smooth_max_pool2d(Node x, Index kh, Index kw, Index stride, double beta) {
-    return smooth_max_pool(x, square(kh, kw, stride, 0), {.beta = beta});
+  Node smooth_max_pool2d(Node x, Index kh, Index kw, Index stride, const SumNumber& beta) {
+    return smooth_max_pool(x, square(kh, kw, stride, 0), SmoothMaxBetaOptions{.beta = beta});
+  }
+  template <std::derived_from<Node> Beta>
+  Node smooth_max_pool2d(Node x, Index kh, Index kw, Index stride, const Beta& beta) {
+    return smooth_max_pool(x, square(kh, kw, stride, 0), beta);
   }
   Node avg_pool2d(Node x, Index kh, Index kw, Index stride) { return avg_pool(x, square(kh, kw, stride, 0)); }
   Node avg_pool2d_pad(Node x, Index kh, Index kw, Index stride, Index padding) {
@@ -261,6 +267,25 @@ class Graph {
     }
   }
 
+  /// Resolves a description for the shape of x, and appends the operation that `make(geometry)` makes.
+  template <class Description, class Make>
+  Node append_pool(const Description& description, const std::vector<Node>& inputs, const std::string& name,
+                   Make make) {
+    const Geometry geometry = spec::make_geometry(description, at(inputs[0]).shape);
+    bool drops_axes = false;
+    if constexpr (requires { description.keepdims; }) drops_axes = !description.keepdims;
+    return append(make(geometry), drops_axes ? drop_pooled_axes(geometry) : geometry.output_shape(), inputs, name);
+  }
+  template <class Description, class Reducer>
+  Node pool_by_reducer(const char* kind, Node x, const Description& description, const Reducer& reducer,
+                       const std::string& name) {
+    return explained(std::string(kind) + " of node " + describe(x), [&] {
+      return append_pool(description, {x}, name, [&](const Geometry& geometry) {
+        return std::make_shared<graph::ReducerPooling<T, Reducer>>(kind, geometry,
+                                                                   graph::with_standard_ties<Description>(reducer));
+      });
+    });
+  }
   Node make_dense(const std::vector<Node>& inputs, const std::string& name);
   Node make_convolution(const std::vector<Node>& inputs, const ConvolutionOptions& options, const std::string& name);
   void check_bias(const char* kind, const std::vector<Node>& inputs) const;

@@ -18,6 +18,9 @@ namespace ndpool::typed {
 template <class T>
 class Graph {
  public:
+  using SumNumber = typename ndpool::Graph<T>::SumNumber;
+  using SmoothMaxBetaOptions = typename ndpool::Graph<T>::SmoothMaxBetaOptions;
+
   template <class S>
   Var<S> input(const std::string& name = "") {
     return Var<S>(graph_.input(detail::run_time_shape<S>(), name));
@@ -145,8 +148,17 @@ class Graph {
     return pool(x, typed::avg_pool<Window<Parts...>>, reduction::Average{options}, name);
   }
   template <class... Parts, class S>
-  auto smooth_max_pool(Var<S> x, SmoothMaxOptions options = {}, const std::string& name = "") {
-    return pool(x, typed::smooth_max_pool<Window<Parts...>>, reduction::SmoothMax{options}, name);
+  auto smooth_max_pool(Var<S> x, const SmoothMaxBetaOptions& options = {}, const std::string& name = "") {
+    return smooth_max_node<Parts...>(
+        x, [&](const ndpool::Window& window) { return graph_.smooth_max_pool(known(x), window, options, name); });
+  }
+  /// With a beta that is a node, and can be trained.
+  template <class... Parts, class S>
+  auto smooth_max_pool(Var<S> x, Var<Shape<>> beta, PadMode pad_mode = PadMode::zero, Empty empty = Empty::error,
+                       const std::string& name = "") {
+    return smooth_max_node<Parts...>(x, [&](const ndpool::Window& window) {
+      return graph_.smooth_max_pool(known(x), window, known(beta), pad_mode, empty, name);
+    });
   }
   // The last two axes, with one stride and one padding for both.
   template <Index Kh, Index Kw, Index Step, class S>
@@ -158,8 +170,12 @@ class Graph {
     return max_pool<Kernel<Kh, Kw>, Stride<Step, Step>, Padding<Pad, Pad>>(x);
   }
   template <Index Kh, Index Kw, Index Step, class S>
-  auto smooth_max_pool2d(Var<S> x, double beta) {
-    return smooth_max_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x, {.beta = beta});
+  auto smooth_max_pool2d(Var<S> x, const SumNumber& beta) {
+    return smooth_max_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x, SmoothMaxBetaOptions{.beta = beta});
+  }
+  template <Index Kh, Index Kw, Index Step, class S>
+  auto smooth_max_pool2d(Var<S> x, Var<Shape<>> beta) {
+    return smooth_max_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x, beta);
   }
   template <Index Kh, Index Kw, Index Step, class S>
   auto avg_pool2d(Var<S> x) {
@@ -189,6 +205,14 @@ class Graph {
     static_assert(RanksFit, "ndpool: the weights do not have the number of axes that this input needs");
     static_assert((std::same_as<Bias, Shape<W::extents[0]>> && ...),
                   "ndpool: the bias must have one number per output");
+  }
+
+  /// The node that `make(window)` appends to the dynamic graph, with the shape of a window of these parts.
+  template <class... Parts, class S, class Make>
+  auto smooth_max_node(Var<S>, Make make) {
+    using Description = Window<Parts...>;
+    static_assert(Pool<Description, spec::SmoothMax>::template accepts<T, S>());
+    return Var<OutputShape<Description, S>>(make(Description::template describe<max_rank>()));
   }
 
   /// The node, which must have the shape of its type: a Var can be made of any node.
