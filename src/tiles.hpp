@@ -83,25 +83,33 @@ bool run_tiles(const Tiling& tiling, std::size_t scratch, const Watch& watch, Ru
     Index rows_done = 0;
     std::atomic<bool> stopped = false;
     std::exception_ptr thrown = nullptr;  ///< the first one; guarded by `watching`
+    /// Called in a handler, with `watching` locked.
+    void fail() {
+      if (thrown == nullptr) thrown = std::current_exception();
+      stopped = true;
+    }
   } shared{run_rows, watch, scratch, tiling.rows, tiling.tile};
   const auto run_tile = [](void* context, Index number) {
     Shared& work = *static_cast<Shared*>(context);
     if (work.stopped.load(std::memory_order_relaxed)) return;
+    const Index begin = number * work.tile, end = std::min(begin + work.tile, work.rows);
     try {
       void* memory = thread_scratch(work.scratch);
       if (memory == nullptr) throw std::bad_alloc();
-      const Index begin = number * work.tile, end = std::min(begin + work.tile, work.rows);
       work.run_rows(begin, end, memory);
-      if (work.watch.keep_going == nullptr) return;
-      const std::lock_guard lock(work.watching);
-      work.rows_done += end - begin;
-      if (work.stopped) return;
-      const double done = static_cast<double>(work.rows_done) / static_cast<double>(work.rows);
-      if (!work.watch.keep_going(work.watch.context, done)) work.stopped = true;
     } catch (...) {
       const std::lock_guard lock(work.watching);
-      if (work.thrown == nullptr) work.thrown = std::current_exception();
-      work.stopped = true;
+      return work.fail();
+    }
+    if (work.watch.keep_going == nullptr) return;
+    const std::lock_guard lock(work.watching);
+    work.rows_done += end - begin;
+    if (work.stopped) return;
+    const double done = static_cast<double>(work.rows_done) / static_cast<double>(work.rows);
+    try {
+      if (!work.watch.keep_going(work.watch.context, done)) work.stopped = true;
+    } catch (...) {  // before the lock is released, so that no other thread calls it again
+      work.fail();
     }
   };
   Index tiles = (shared.rows + shared.tile - 1) / shared.tile;
