@@ -13,6 +13,16 @@
 
 namespace ndpool::testing {
 
+TEST(LargePlans, OfDilatedPaddingAreMadeAtOnce) {
+  const Index cells = Index{1} << 36;
+  const auto window = [&](Index stride) -> Window {
+    return {.kernel = {2}, .stride = {stride}, .padding = {cells}, .dilation = {cells + 1}};
+  };
+  EXPECT_EQ(max_pool(window(2)).plan<float>({cells}).output_shape(), Shape{cells});
+  EXPECT_EQ(avg_pool(window(1)).plan<float>({cells}).output_shape(), Shape{2 * cells});
+  EXPECT_THROW(max_pool(window(1)).plan<float>({cells}), Error) << "the window that starts at -1 is empty";
+}
+
 long available_gib() {
   std::ifstream meminfo("/proc/meminfo");
   for (std::string name; meminfo >> name;) {
