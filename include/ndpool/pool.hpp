@@ -158,10 +158,10 @@ class Pool {
 
   bool uses_kernels() const { return uses_kernels_; }
 
-  /// y = R(x).
+  /// y = R(x). The scalars of x and y may differ: y gets the value in its own type (docs/semantics.md, 20).
   template <class X, class Y>
   bool forward(const View<X>& x, const View<Y>& y, const Watch& watch = {}) const {
-    return run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
+    return run<spec::WorkScalar<X, Y>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
       const View<Y> all_y = with_all_axes(geometry, y, Argument::y);
       spec::check_forward(geometry, reducer, x, all_y);
       if (const auto plan = kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_y.strides()}))
@@ -176,9 +176,9 @@ class Pool {
   /// `std::uint32_t`).
   template <class X, class Y, spec::IndexScalar I>
   bool forward(const View<X>& x, const View<Y>& y, const View<I>& indices, const Watch& watch = {}) const {
-    return run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) -> bool {
+    using Scalar = spec::WorkScalar<X, Y>;
+    return run<Scalar>(x.shape(), [&](const Geometry& geometry, const auto& reducer) -> bool {
       using Reducer = std::remove_cvref_t<decltype(reducer)>;
-      using Scalar = std::remove_const_t<X>;
       if constexpr (spec::Ordered<Scalar> &&
                     (std::same_as<Reducer, spec::Max<Scalar>> || std::same_as<Reducer, spec::Min<Scalar>>)) {
         if constexpr (!std::same_as<I, Index>) spec::detail::check_compact<I>(geometry);
@@ -189,7 +189,7 @@ class Pool {
             kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_indices.strides()});
         if (plan != nullptr && plan->has_winners())
           return plan->forward_with_indices(x.data(), y.data(), indices.data(), index_kind<I>(), watch);
-        return spec::run_forward<Scalar>(geometry, reducer, x, all_y, all_indices, watch);
+        return spec::run_forward<std::remove_const_t<X>>(geometry, reducer, x, all_y, all_indices, watch);
       } else {
         raise({Code::no_indices, Argument::indices, -1, {}});
       }
@@ -235,51 +235,53 @@ class Pool {
   /// dy = (derivative of R at x) dx.
   template <class X, class DX, class DY>
   bool jvp(const View<X>& x, const View<DX>& dx, const View<DY>& dy, const Watch& watch = {}) const {
-    return run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) -> bool {
-      if constexpr (spec::Differentiable<std::remove_const_t<X>>) {
-        const View<DY> all_dy = with_all_axes(geometry, dy, Argument::dy);
-        spec::check_jvp(geometry, reducer, x, dx, all_dy);
-        const auto plan =
-            kernel_plan<X, DX, DY>(geometry, {x.strides(), all_dy.strides(), dx.strides(), all_dy.strides()});
-        if (plan != nullptr && plan->has_derivatives()) return plan->jvp(x.data(), dx.data(), dy.data(), watch);
-        return spec::run_jvp<std::remove_const_t<X>, std::remove_const_t<DX>>(geometry, reducer, x, dx, all_dy, watch);
-      } else {
-        raise({Code::no_derivative, Argument::x, -1, {}});
-      }
-    });
+    return run_derivative<X, DX, DY>(
+        x.shape(), Argument::dx, Argument::dy, [&](const Geometry& geometry, const auto& reducer) {
+          const View<DY> all_dy = with_all_axes(geometry, dy, Argument::dy);
+          spec::check_jvp(geometry, reducer, x, dx, all_dy);
+          const auto plan =
+              kernel_plan<X, DX, DY>(geometry, {x.strides(), all_dy.strides(), dx.strides(), all_dy.strides()});
+          if (plan != nullptr && plan->has_derivatives()) return plan->jvp(x.data(), dx.data(), dy.data(), watch);
+          return spec::run_jvp<std::remove_const_t<X>, std::remove_const_t<DX>>(geometry, reducer, x, dx, all_dy,
+                                                                                watch);
+        });
   }
 
   /// gx = (derivative of R at x)^T gy. Overwrites gx.
   template <class X, class GY, class GX>
   bool vjp(const View<X>& x, const View<GY>& gy, const View<GX>& gx, const Watch& watch = {}) const {
-    return run<std::remove_const_t<X>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) -> bool {
-      if constexpr (spec::Differentiable<std::remove_const_t<X>>) {
-        const View<GY> all_gy = with_all_axes(geometry, gy, Argument::gy);
-        spec::check_vjp(geometry, reducer, x, all_gy, gx);
-        const auto plan =
-            kernel_plan<X, GY, GX>(geometry, {x.strides(), all_gy.strides(), gx.strides(), all_gy.strides()});
-        if (plan != nullptr && plan->has_derivatives()) return plan->vjp(x.data(), gy.data(), gx.data(), watch);
-        return spec::run_vjp<std::remove_const_t<X>, std::remove_const_t<GY>>(geometry, reducer, x, all_gy, gx, watch);
-      } else {
-        raise({Code::no_derivative, Argument::x, -1, {}});
-      }
-    });
+    return run_derivative<X, GY, GX>(
+        x.shape(), Argument::gy, Argument::gx, [&](const Geometry& geometry, const auto& reducer) {
+          const View<GY> all_gy = with_all_axes(geometry, gy, Argument::gy);
+          spec::check_vjp(geometry, reducer, x, all_gy, gx);
+          const auto plan =
+              kernel_plan<X, GY, GX>(geometry, {x.strides(), all_gy.strides(), gx.strides(), all_gy.strides()});
+          if (plan != nullptr && plan->has_derivatives()) return plan->vjp(x.data(), gy.data(), gx.data(), watch);
+          return spec::run_vjp<std::remove_const_t<X>, std::remove_const_t<GY>>(geometry, reducer, x, all_gy, gx,
+                                                                                watch);
+        });
   }
 
   /// dy = the derivative of each output by beta, of smooth max only; overwrites dy, which has the shape of y. Runs the
   /// reference on the calling thread: the cost of about two exponentials per tap.
   template <class X, class DY>
   bool beta_derivative(const View<X>& x, const View<DY>& dy, const Watch& watch = {}) const {
-    using Scalar = std::remove_const_t<X>;
-    if (!std::holds_alternative<reduction::SmoothMax>(reduction_)) raise({Code::no_beta, Argument::beta, -1, {}});
-    return run<Scalar>(x.shape(), [&](const Geometry& geometry, const auto& reducer) -> bool {
-      if constexpr (std::same_as<std::remove_cvref_t<decltype(reducer)>, spec::SmoothMax<Scalar>>) {
-        const View<DY> all_dy = with_all_axes(geometry, dy, Argument::dy);
-        spec::check_beta_derivative(geometry, reducer, x, all_dy);
-        return spec::run_forward<Scalar>(geometry, spec::SmoothMaxBeta<Scalar>{reducer}, x, all_dy, watch);
+    using Scalar = spec::WorkScalar<X, DY>;
+    const reduction::SmoothMax* smooth_max = std::get_if<reduction::SmoothMax>(&reduction_);
+    if (smooth_max == nullptr) raise({Code::no_beta, Argument::beta, -1, {}});
+    const Geometry resolved = geometry(x.shape());
+    bool finished = true;
+    smooth_max->with<Scalar>([&](const auto& reducer) {
+      if constexpr (std::integral<DY>) {
+        raise({Code::no_derivative, Argument::dy, -1, {}});
+      } else {
+        const View<DY> all_dy = with_all_axes(resolved, dy, Argument::dy);
+        spec::check_beta_derivative(resolved, reducer, x, all_dy);
+        const spec::SmoothMaxBeta<Scalar> by_beta{reducer};
+        finished = spec::run_forward<std::remove_const_t<X>>(resolved, by_beta, x, all_dy, watch);
       }
-      return false;  // no other reducer comes here
     });
+    return finished;
   }
 
   /// The kernels that run the maps of arrays with these strides, null where the spec does. For callers that keep them
@@ -318,6 +320,22 @@ class Pool {
         },
         reduction_);
     return finished;
+  }
+
+  /// The same for a derivative at x, which integers and intervals do not have; neither have tangents that are integers.
+  template <class X, class From, class To, class F>
+  bool run_derivative(const Shape& shape, Argument from, Argument to, F f) const {
+    using Scalar = std::remove_const_t<X>;
+    return run<spec::DerivativeScalar<X, From, To>>(shape, [&](const Geometry& geometry, const auto& reducer) -> bool {
+      if constexpr (!spec::Differentiable<Scalar>)
+        raise({Code::no_derivative, Argument::x, -1, {}});
+      else if constexpr (std::integral<std::remove_const_t<From>>)
+        raise({Code::no_derivative, from, -1, {}});
+      else if constexpr (std::integral<To>)
+        raise({Code::no_derivative, to, -1, {}});
+      else
+        return f(geometry, reducer);
+    });
   }
 
   /// A plan if there are kernels for the scalar X, which all arrays must have.

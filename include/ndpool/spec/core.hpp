@@ -13,6 +13,7 @@
 // and JVP and VJP follow, adjoint by construction because both read the same weights.
 #pragma once
 
+#include <ndpool/spec/result.hpp>
 #include <ndpool/spec/scalar.hpp>
 #include <ndpool/spec/walk.hpp>
 #include <ndpool/view.hpp>
@@ -39,6 +40,18 @@ constexpr Fault check_value(const BasicGeometry<Capacity>& geometry, const Reduc
   return {};
 }
 
+/// An element of x as the scalar of a reducer, which may be wider.
+template <class Reducer, class X>
+constexpr decltype(auto) as_scalar(const X& x) {
+  if constexpr (requires { typename Reducer::Scalar; })
+    if constexpr (!std::same_as<typename Reducer::Scalar, X>)
+      return static_cast<typename Reducer::Scalar>(x);
+    else
+      return (x);
+  else
+    return (x);
+}
+
 /// Folds one window of x.
 template <class Reducer, class X, int Capacity>
 constexpr typename Reducer::Summary summarise(const Reducer& reducer, const WindowAt<Capacity>& window,
@@ -46,7 +59,7 @@ constexpr typename Reducer::Summary summarise(const Reducer& reducer, const Wind
   using State = typename Reducer::State;
   const State state = fold_window(
       window, State(reducer.identity()),
-      [&](const Tap<Capacity>& tap) -> State { return reducer.lift(x[tap.position], tap.number); },
+      [&](const Tap<Capacity>& tap) -> State { return reducer.lift(as_scalar<Reducer>(x[tap.position]), tap.number); },
       [&](const State& earlier, const State& later) -> State { return reducer.combine(earlier, later); });
   return reducer.finish(state, window.counts());
 }
@@ -57,7 +70,7 @@ constexpr void forward(const BasicGeometry<Capacity>& geometry, const Reducer& r
                        const View<Y, Capacity>& y, Also also) {
   for_each_position(geometry.output_shape(), [&](const Extents<Capacity>& output) {
     const auto summary = summarise(reducer, WindowAt<Capacity>(geometry, output), x);
-    y[output] = static_cast<Y>(reducer.value(summary));
+    y[output] = result<Y>(reducer, summary);
     also(output, summary);
   });
 }
@@ -74,20 +87,20 @@ constexpr Index winner_index(const BasicGeometry<Capacity>& geometry, const Redu
 template <class Reducer, class X, class DX, class DY, int Capacity>
 constexpr void jvp(const BasicGeometry<Capacity>& geometry, const Reducer& reducer, const View<X, Capacity>& x,
                    const View<DX, Capacity>& dx, const View<DY, Capacity>& dy) {
-  using Number = Accumulator<DY>;
+  using Number = Accumulator<WorkScalar<DX, DY>>;
   for_each_position(geometry.output_shape(), [&](const Extents<Capacity>& output) {
     const WindowAt<Capacity> window(geometry, output);
     const auto summary = summarise(reducer, window, x);
     const Number sum = fold_window(
         window, Number(0),
         [&](const Tap<Capacity>& tap) -> Number {
-          const auto weight = reducer.weight(summary, x[tap.position], tap.number);
+          const auto weight = reducer.weight(summary, as_scalar<Reducer>(x[tap.position]), tap.number);
           if (weight == decltype(weight)(0)) return Number(0);
           return Number(static_cast<Number>(weight) * static_cast<Number>(dx[tap.position]));
         },
         [](const Number& a, const Number& b) -> Number { return a + b; });
     const bool constant = window.counts().real == 0;
-    dy[output] = constant ? DY(0) : narrow<DY>(Number(sum / static_cast<Number>(reducer.scale(summary))));
+    dy[output] = constant ? DY(0) : convert<DY>(Number(sum / static_cast<Number>(reducer.scale(summary))));
   });
 }
 
@@ -102,7 +115,7 @@ constexpr void add_vjp(const BasicGeometry<Capacity>& geometry, const Reducer& r
     const auto summary = summarise(reducer, window, x);
     const GX share = static_cast<GX>(gy[output]) / static_cast<GX>(reducer.scale(summary));
     for_each_tap(window, [&](const Tap<Capacity>& tap) {
-      const auto weight = reducer.weight(summary, x[tap.position], tap.number);
+      const auto weight = reducer.weight(summary, as_scalar<Reducer>(x[tap.position]), tap.number);
       if (!(weight == decltype(weight)(0))) gx[tap.position] += GX(static_cast<GX>(weight) * share);
     });
   });

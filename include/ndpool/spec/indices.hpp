@@ -151,7 +151,7 @@ void jvp_from_indices(const Geometry& geometry, const View<I>& indices, const Vi
   check_indices(geometry, indices);
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
     tick();
-    dy[at] = detail::names_none(indices[at]) ? DY(0) : DY(dx[detail::winner_cell(geometry, at, indices[at])]);
+    dy[at] = detail::names_none(indices[at]) ? DY(0) : convert<DY>(dx[detail::winner_cell(geometry, at, indices[at])]);
   });
 }
 
@@ -171,7 +171,7 @@ void vjp_from_indices(const Geometry& geometry, const View<I>& indices, const Vi
                       Tick tick = {}) {
   check_vjp_arrays(geometry, indices, gy, gx);
   check_indices(geometry, indices);
-  using Number = Accumulator<GX>;
+  using Number = Accumulator<WorkScalar<GY, GX>>;
   std::vector<Number> sums(static_cast<std::size_t>(element_count(geometry.input_shape())), Number(0));
   const View<Number> sums_view(sums.data(), geometry.input_shape());
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
@@ -181,7 +181,7 @@ void vjp_from_indices(const Geometry& geometry, const View<I>& indices, const Vi
   });
   for_each_position(geometry.input_shape(), [&](const Shape& cell) {
     tick();
-    gx[cell] = narrow<GX>(sums_view[cell]);
+    gx[cell] = convert<GX>(sums_view[cell]);
   });
 }
 

@@ -66,7 +66,7 @@ void check_jvp(const Geometry& geometry, const Reducer& reducer, const View<X>& 
   require(check_overlap(dy, dx, Argument::dy));
 }
 
-/// dy = (derivative of R at x) dx. The tangents may have another scalar type than x.
+/// dy = (derivative of R at x) dx. The tangents may have other scalar types than x; sums are in the wider one.
 template <class Reducer, class X, class DX, class DY>
 requires Differentiable<typename Reducer::Scalar>
 void jvp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<DX>& dx, const View<DY>& dy) {
@@ -91,13 +91,13 @@ requires Differentiable<typename Reducer::Scalar>
 void vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<GY>& gy, const View<GX>& gx,
          Tick tick = {}) {
   check_vjp(geometry, reducer, x, gy, gx);
-  using Number = Accumulator<GX>;
+  using Number = Accumulator<WorkScalar<GY, GX>>;
   std::vector<Number> sums(static_cast<std::size_t>(element_count(geometry.input_shape())), Number(0));
   const View<Number> sums_view(sums.data(), geometry.input_shape());
   core::add_vjp(geometry, reducer, x, gy, sums_view);
   for_each_position(geometry.input_shape(), [&](const Shape& cell) {
     tick();
-    gx[cell] = narrow<GX>(sums_view[cell]);
+    gx[cell] = convert<GX>(sums_view[cell]);
   });
 }
 

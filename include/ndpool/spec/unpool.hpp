@@ -77,7 +77,7 @@ void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>
   });
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
     tick();
-    if (indices[at] >= 0) x[geometry.cell_from_flat(at, indices[at])] = static_cast<X>(values[at]);
+    if (indices[at] >= 0) x[geometry.cell_from_flat(at, indices[at])] = convert<X>(values[at]);
   });
 }
 
@@ -99,7 +99,7 @@ void unpool_vjp(const Geometry& geometry, const View<Indices>& indices, const Vi
   for_each_position(geometry.output_shape(), [&](const Shape& at) {
     tick();
     const bool placed = indices[at] >= 0 && owner[geometry.cell_from_flat(at, indices[at])] == number;
-    gy[at] = placed ? static_cast<GY>(gx[geometry.cell_from_flat(at, indices[at])]) : GY(0);
+    gy[at] = placed ? convert<GY>(gx[geometry.cell_from_flat(at, indices[at])]) : GY(0);
     ++number;
   });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ndpool/kernels.hpp>
+#include <ndpool/spec/result.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -78,6 +79,10 @@ struct Watched : Reducer {
     return Reducer::weight(summary, x, tap);
   }
 };
+
+/// The wrapped reducer's result in another type.
+template <class Y, class Reducer, class Tick>
+struct ResultOf<Y, Watched<Reducer, Tick>> : ResultOf<Y, Reducer> {};
 
 /// What a map by indices calls at each index when nobody watches it.
 struct Unwatched {
