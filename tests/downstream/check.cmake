@@ -1,5 +1,5 @@
 # Installs BUILD into an empty prefix, then builds and runs the program of SOURCE against it: once through
-# find_package, once through pkg-config.
+# find_package, once through pkg-config. What does not configure must say why; ROOT as a subproject is configured, too.
 set(prefix ${BUILD}/downstream/prefix)
 file(REMOVE_RECURSE ${BUILD}/downstream)
 
@@ -11,6 +11,16 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+# A configuration that must fail, with this text in what it says.
+function(expect_failure text)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  string(REGEX REPLACE "[ \n]+" " " output "${output}")  # CMake breaks lines
+  string(FIND "${output}" "${text}" found)
+  if(result EQUAL 0 OR found EQUAL -1)
+    message(FATAL_ERROR "expected a failure that says: ${text}\n${ARGN}\n${output}")
+  endif()
+endfunction()
+
 function(expect_answer program)
   run(${program})
   if(NOT output STREQUAL "5 4\n")
@@ -19,6 +29,23 @@ function(expect_answer program)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+file(GLOB folders RELATIVE ${prefix} ${prefix}/*)
+foreach(folder ${folders})
+  if(NOT folder MATCHES "^(bin|include|lib|lib64)$")
+    message(FATAL_ERROR "the installation wrote ${prefix}/${folder}")
+  endif()
+endforeach()
+if(EXISTS ${BUILD}/python/ndpool/__init__.pyi)  # what wheels are made of
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${BUILD}/downstream/wheel --component python)
+  file(GLOB folders RELATIVE ${BUILD}/downstream/wheel ${BUILD}/downstream/wheel/*)
+  file(GLOB extension ${BUILD}/downstream/wheel/ndpool/_core*.so)
+  if(NOT folders STREQUAL "ndpool" OR NOT extension)
+    message(FATAL_ERROR "the component python wrote ${folders}: ${extension}")
+  endif()
+endif()
+
+include(${SOURCE}/components.cmake)
+include(${SOURCE}/subproject.cmake)
 
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD}/downstream/build -G Ninja -DCMAKE_PREFIX_PATH=${prefix}
     -DCMAKE_CXX_COMPILER=${COMPILER})
