@@ -1,7 +1,5 @@
 #include "axis_passes.hpp"
 
-#include "problem.hpp"
-
 #include <bit>
 
 namespace ndpool::cli {
@@ -84,7 +82,7 @@ class AxisPass {
       if (!outputs.indices) return pool_.over(part).forward(x, outputs.values.view<W>(), progress_.watch());
       return pool_.over(part).forward(x, outputs.values.view<W>(), outputs.indices->view<Index>(), progress_.watch());
     });
-    if (!finished || is_interrupted()) throw Problem("interrupted");
+    stop_if_interrupted(finished);
     if (outputs.indices) bring_along(source, *outputs.indices);
   }
 

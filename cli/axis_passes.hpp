@@ -40,7 +40,7 @@ struct Passes {
   Dtype work;                 ///< the scalar of the elements, of all that is between, and of the result
   bool with_indices = false;  ///< of the winners, for max and min
 
-  /// Throws a Problem if interrupted.
+  /// Throws Interrupted at a signal.
   Passed run(const Geometry& geometry, const Elements& elements, const MemoryGuard& guard, Progress& progress) const;
 };
 

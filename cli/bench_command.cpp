@@ -2,7 +2,6 @@
 #include "bench_command.hpp"
 
 #include "commands.hpp"
-#include "problem.hpp"
 #include "progress.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +45,7 @@ bench::Report measure_families(const bench::Effort& effort) {
   for (const testing::NamedProblem& family : families()) {
     if (const std::optional<bench::Result> result = bench::measure(bench::parse_case("", family), effort))
       report.add(*result);
-    if (is_interrupted()) throw Problem("interrupted");
+    stop_if_interrupted();
   }
   set_threads(0);
   fmt::print("{}\n", limit_of(report));

@@ -8,7 +8,7 @@
 namespace ndpool::cli {
 
 /// One case of each family of kernels, too large for the caches, on one thread. Prints the table while it grows, and
-/// the streaming limit below it. Throws a Problem if interrupted.
+/// the streaming limit below it. Throws Interrupted at a signal.
 bench::Report measure_families(const bench::Effort& effort);
 
 /// The streaming limit as a sentence.

@@ -2,9 +2,11 @@
 #include "bench_command.hpp"
 #include "commands.hpp"
 #include "new_file.hpp"
+#include "output_names.hpp"
 #include "page.hpp"
 #include "pictures.hpp"
 #include "problem.hpp"
+#include "progress.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -173,6 +175,7 @@ class Demo {
 };
 
 void DemoCommand::run() const {
+  check_folder(folder);
   if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) raise_errno("make the folder", folder);
   Demo demo(input.empty() ? draw_scene() : read_picture(input));
   demo.draw();
@@ -197,6 +200,7 @@ void DemoCommand::run() const {
     page.chart(speed.svg(), "Times of kernels relative to the streaming limit");
   }
 
+  stop_if_interrupted();
   NewFile file(folder + "/index.html");
   const std::string html = page.html();
   file.write(html.data(), html.size());

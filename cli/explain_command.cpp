@@ -1,5 +1,6 @@
 // ndpool explain: the arithmetic of a window and a picture of it, without an array.
 #include "commands.hpp"
+#include "lists.hpp"
 #include "operators.hpp"
 #include "problem.hpp"
 
@@ -20,6 +21,9 @@ struct ExplainCommand {
   OperatorOptions options;
 
   void run() const;
+
+ private:
+  void check_options(const Operator& found) const;
 };
 
 void print_arithmetic(int number, const Axis& axis, bool ceil_mode) {
@@ -122,13 +126,25 @@ void warn_of_edges(int number, const Axis& axis, Index unseen) {
                cells_are(unseen - loss.cells));
 }
 
+void ExplainCommand::check_options(const Operator& found) const {
+  const bool windowed = found.geometry == Kind::windowed, adaptive = found.geometry == Kind::adaptive;
+  const auto check = [&](const char* option, bool given, bool known, bool required) {
+    if (given && !known) throw WrongArguments(fmt::format("{} has no option {}", op, option));
+    if (required && !given) throw WrongArguments(fmt::format("{} is required for {}", option, op));
+  };
+  check("--kernel", !options.kernel.empty(), windowed, windowed);
+  check("--stride", !options.stride.empty(), windowed, false);
+  check("--padding", !options.padding.empty(), windowed, false);
+  check("--dilation", !options.dilation.empty(), windowed, false);
+  check("--ceil", options.ceil_mode, windowed, false);
+  check("--count-exclude-pad", options.count_exclude_pad, windowed, false);
+  check("--output-size", !options.output_size.empty(), adaptive, adaptive);
+}
+
 void ExplainCommand::run() const {
   const Operator& found = find_operator(op);
-  if (found.geometry == Kind::windowed && options.kernel.empty()) throw WrongArguments("--kernel is required");
-  if (found.geometry != Kind::windowed && !options.kernel.empty())
-    throw WrongArguments(fmt::format("{} has no --kernel", op));
-  if (found.geometry == Kind::adaptive && options.output_size.empty())
-    throw WrongArguments("--output-size is required");
+  check_options(found);
+  if (options.divisor == 0) throw WrongArguments("--divisor 0 cannot divide; give another number or none");
   const Shape extents = parse_list(shape, "--shape");
   const Pool pool = make_pool(found, options, extents.size(), false);
   const Geometry geometry = pool.geometry(extents);
@@ -182,8 +198,7 @@ void add_explain_command(CLI::App& program) {
   app->add_flag("--ceil", options.ceil_mode, "Also a last window that is not full");
   app->add_option("--output-size", options.output_size, "Bins on each pooled axis of an adaptive operator");
   app->add_option("--axes", options.axes, "Axes to pool, such as 1,2 or -2,-1; the last ones if not given");
-  app->add_flag("--count-exclude-pad", options.count_exclude_pad, "Averages divide by the cells on the array only");
-  app->add_option("--divisor", options.divisor, "Averages divide by this");
+  add_divisors(*app, true, options);
   app->footer(
       "Examples:\n"
       "  ndpool explain --shape 5,5 --kernel 3,3 --stride 2,2 --padding 1,1\n"

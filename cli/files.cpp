@@ -3,6 +3,7 @@
 #include "npy.hpp"
 #include "png.hpp"
 #include "problem.hpp"
+#include "progress.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ void spool_standard_input(NewFile& file) {
   std::vector<char> block(std::size_t{1} << 20);
   for (;;) {
     const ssize_t got = read(STDIN_FILENO, block.data(), block.size());
-    if (got < 0 && errno == EINTR) throw Problem("interrupted");
+    if (got < 0 && errno == EINTR) stop_if_interrupted(false);
     if (got < 0) raise_errno("read", "standard input");
     if (got == 0) return;
     file.write(block.data(), static_cast<std::size_t>(got));
@@ -78,11 +79,18 @@ InputFile::InputFile(const std::string& path, const ReadOptions& options) : path
     picture_.emplace(read_png(path, options.memory / 2));
     array_ = picture_->array();
     format_ = fmt::format("png, {} bits", 8 * item_size(array_.dtype));
-    return;
+  } else {
+    map_npy(options.untyped != Untyped::refuse);
   }
-  const bool is_stdin = path == "-";
+  if (options.untyped == Untyped::require && array_.dtype != Dtype::bf16)
+    throw WrongArguments(fmt::format("--dtype bfloat16 is for elements without a type; those of {} are {}", path_,
+                                     name_of(array_.dtype)));
+}
+
+void InputFile::map_npy(bool accept_untyped) {
+  const bool is_stdin = path_ == "-";
+  const Descriptor own(is_stdin ? -1 : open(path_.c_str(), O_RDONLY | O_CLOEXEC));
   if (is_stdin) path_ = "standard input";
-  const Descriptor own(is_stdin ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!is_stdin && own < 0) raise_errno("read", path_);
   std::optional<NewFile> spool;  // without a name, and gone with its mapping
   if (is_stdin && !is_regular(STDIN_FILENO)) spool_standard_input(spool.emplace("-"));
@@ -90,8 +98,8 @@ InputFile::InputFile(const std::string& path, const ReadOptions& options) : path
   const std::size_t bytes = size_of(file, path_);
   mapping_ = Mapping(file, bytes, false, path_);
   try {
-    const NpyHeader header =
-        read_npy_header({mapping_.data(), std::min(bytes, npy_header_limit)}, bytes, options.void_as);
+    const NpyHeader header = read_npy_header({mapping_.data(), std::min(bytes, npy_header_limit)}, bytes,
+                                             accept_untyped ? std::optional(Dtype::bf16) : std::nullopt);
     fortran_ = header.fortran;
     array_ = {header.dtype, header.shape, strides_for(header.shape, header.fortran),
               mapping_.data() + header.data_offset};

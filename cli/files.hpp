@@ -10,10 +10,14 @@
 
 namespace ndpool::cli {
 
-/// Bytes of memory that pictures may take, and what untyped elements are.
+/// What to do about elements without a type, as which NumPy writes bfloat16. `require` is `--dtype bfloat16`: it would
+/// have no effect on elements that have a type, so these are WrongArguments.
+enum class Untyped : unsigned char { refuse, accept, require };
+
+/// Bytes of memory that pictures may take, and which elements may be read.
 struct ReadOptions {
   std::size_t memory = std::size_t{1} << 30;
-  std::optional<Dtype> void_as;
+  Untyped untyped = Untyped::refuse;
 };
 
 /// An array to be read: `.npy`, `.png` or `-`, standard input with a `.npy` in it.
@@ -28,6 +32,8 @@ class InputFile {
   const std::string& format() const { return format_; }
 
  private:
+  void map_npy(bool accept_untyped);
+
   std::string path_, format_;
   Mapping mapping_;
   std::optional<OwnArray> picture_;

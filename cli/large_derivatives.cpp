@@ -1,7 +1,5 @@
 #include "large_derivatives.hpp"
 
-#include "problem.hpp"
-
 #include <algorithm>
 
 namespace ndpool::cli {
@@ -69,7 +67,7 @@ void make_cells(const Geometry& geometry, const Operands& operands, const Memory
   const auto tiles = static_cast<double>(tiling.count());
   for (Index i = 0; i < tiling.count(); ++i) {
     progress.stage(static_cast<double>(i) / tiles, static_cast<double>(i + 1) / tiles);
-    if (is_interrupted()) throw Problem("interrupted");
+    stop_if_interrupted();
     const Box box = tiling.box(i);
     const Array gx = cut(operands.result, box);
     const OwnArray sums(dtype, gx.shape);

@@ -21,8 +21,8 @@ template <class Reducer>
 using PassedValue =
     std::conditional_t<Extremes<Reducer>, typename Reducer::Scalar, spec::Accumulator<typename Reducer::Scalar>>;
 
-/// y, and the indices of max and min if they are asked for, with the bits that the pool itself makes. Throws a Problem
-/// if interrupted.
+/// y, and the indices of max and min if they are asked for, with the bits that the pool itself makes. Throws
+/// Interrupted at a signal.
 void forward_by_axes(const Pool& pool, const Geometry& geometry, const Array& x, const Array& y,
                      const std::optional<Array>& indices, const MemoryGuard& guard, Progress& progress);
 

@@ -1,4 +1,5 @@
-// The ndpool command. Exit codes: 0 done, 2 wrong arguments, 1 anything else.
+// The ndpool command. Exit codes: 0 done, 2 wrong arguments, 128 + a signal that ended it, 1 anything else.
+#include "arguments.hpp"
 #include "commands.hpp"
 #include "problem.hpp"
 #include "progress.hpp"
@@ -7,7 +8,14 @@
 #include <fmt/format.h>
 #include <ndpool/ndpool.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
 #include <new>
+#include <sstream>
+#include <system_error>
 
 namespace ndpool::cli {
 
@@ -50,8 +58,54 @@ void add_targets_command(CLI::App& program) {
       });
 }
 
+/// Standard streams that are closed would be given to the next files that are opened. These fail as closed ones do.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+      static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+/// What was printed may still be in a buffer: a full disk is found out here.
+void flush_standard_output() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  if (errno == 0) throw Problem("cannot write standard output");
+  raise_errno("write", "standard output");
+}
+
+int fail(const std::exception& error, int code) {
+  std::fputs(fmt::format("ndpool: {}\n", error.what()).c_str(), stderr);
+  return code;
+}
+
+/// CLI11's sentences, but for those that count values.
+std::string about(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return text;
+  if (text.find("flag override") != std::string::npos) return "--" + text.substr(0, text.find(' ')) + " takes no value";
+  const std::string option = text.substr(0, text.find(':'));
+  return option + (text.find("At Most") == std::string::npos ? " needs a value" : " is given more than once");
+}
+
+/// Help and the version are errors to CLI11, and printed like any output.
+void parse(CLI::App& program, int argc, char** argv) {
+  std::vector<std::string> arguments = read_arguments(argc, argv);
+  check_names(program, arguments);
+  try {
+    program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    // A mistyped option also leaves the right one out: the mistake is named, not what follows from it.
+    if (error.get_exit_code() != 0 && !program.remaining(true).empty()) throw WrongArguments(about_extras(program));
+    if (error.get_exit_code() != 0) throw WrongArguments(about(error));
+    std::ostringstream text;
+    program.exit(error, text, text);
+    fmt::print("{}", text.str());
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App program("Pools arrays and pictures, any number of axes, larger than memory.", "ndpool");
+  program.option_defaults()->disable_flag_override();
   program.set_version_flag("--version", "ndpool " NDPOOL_VERSION);
   program.require_subcommand(1);
   program.get_formatter()->column_width(28);
@@ -70,24 +124,22 @@ int run(int argc, char** argv) {
       "  ndpool explain --shape 5,5 --kernel 3,3 --stride 2,2 --padding 1,1\n"
       "  ndpool OP --help    explains an operator and shows more examples");
   try {
-    program.parse(argc, argv);
+    parse(program, argc, argv);
+    flush_standard_output();
     return 0;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help and --version
-    fmt::print(stderr, "ndpool: {}\n", error.what());
-    return 2;
   } catch (const WrongArguments& error) {
-    fmt::print(stderr, "ndpool: {}\n", error.what());
-    return 2;
+    return fail(error, 2);
   } catch (const Error& error) {
-    fmt::print(stderr, "ndpool: {}\n", error.what());
-    return 2;
+    return fail(error, 2);
+  } catch (const Interrupted& error) {
+    return fail(error, exit_code_of(interrupting_signal()));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "ndpool: there is not enough memory\n");
-    return 1;
+    return fail(Problem("there is not enough memory"), 1);
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) == 0) return fail(error, 1);
+    return fail(Problem("cannot write standard output: " + error.code().message()), 1);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "ndpool: {}\n", error.what());
-    return 1;
+    return fail(error, 1);
   }
 }
 
@@ -95,6 +147,7 @@ int run(int argc, char** argv) {
 }  // namespace ndpool::cli
 
 int main(int argc, char** argv) {
+  ndpool::cli::occupy_closed_streams();
   ndpool::cli::install_signal_handlers();
   return ndpool::cli::run(argc, argv);
 }

@@ -1,6 +1,8 @@
 #include "new_file.hpp"
 
+#include "output_names.hpp"
 #include "problem.hpp"
+#include "progress.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -42,16 +44,35 @@ void forget(const std::string& name) {
   }
 }
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-/// Files that a reader could make with what it may do anyway.
+/// The mode of files that are made without asking for one.
 mode_t usual_mode() {
   const mode_t mask = umask(0);
   umask(mask);
   return 0666 & ~mask;
+}
+
+std::string temporary_folder() {
+  const char* folder = std::getenv("TMPDIR");
+  return folder == nullptr ? "/tmp" : folder;
+}
+
+/// Everything, or a Problem that calls the file `path`; Interrupted at a signal, as a pipe may block for ever.
+void write_all(int file, const void* data, std::size_t bytes, const std::string& path) {
+  const char* next = static_cast<const char*>(data);
+  while (bytes > 0) {
+    stop_if_interrupted();
+    const ssize_t written = write(file, next, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) raise_errno("write", path);
+    next += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+/// Owner and mode of the file that is replaced. Only root may give files away; for others the owner becomes theirs.
+void copy_owner_and_mode(const struct stat& replaced, int file) {
+  static_cast<void>(!fchown(file, replaced.st_uid, replaced.st_gid));
+  fchmod(file, replaced.st_mode & 0777);
 }
 
 }  // namespace
@@ -61,18 +82,25 @@ void remove_hidden_files() {
     if (slot.filled) unlink(slot.name.data());
 }
 
-NewFile::NewFile(const std::string& path) : path_(path) {
-  const char* temporary = std::getenv("TMPDIR");
-  const std::string folder = is_stdout() ? (temporary == nullptr ? "/tmp" : temporary) : folder_of(path);
-  struct stat status {};
-  if (!is_stdout() && stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+NewFile::NewFile(const std::string& path) : path_(path), target_(is_stdout() ? path : follow_links(path)) {
+  struct stat replaced {};
+  const bool replaces = !is_stdout() && stat(path.c_str(), &replaced) == 0;
+  if (replaces && !S_ISREG(replaced.st_mode))
     throw Problem("cannot write " + path + ": it is there and is no ordinary file");
-  file_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, usual_mode());
+  open_in(is_stdout() ? temporary_folder() : folder_of(target_));
+  if (replaces)
+    copy_owner_and_mode(replaced, file_);
+  else if (!is_stdout())
+    fchmod(file_, usual_mode());
+}
+
+/// Private at first: nobody else can open what will be private under its own name, too.
+void NewFile::open_in(const std::string& folder) {
+  file_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file_ >= 0) return;
   std::string name = folder + "/.ndpool-XXXXXX";
   file_ = mkostemp(name.data(), O_CLOEXEC);
   if (file_ < 0) raise_errno("write into", folder);
-  fchmod(file_, usual_mode());
   if (is_stdout()) {
     unlink(name.c_str());
   } else {
@@ -92,19 +120,11 @@ void NewFile::reserve(std::size_t bytes) {
   if (bytes == 0) return;
   // Answers with an error number instead of setting errno.
   errno = posix_fallocate(file_, 0, static_cast<off_t>(bytes));
+  if (errno == EINTR) stop_if_interrupted(false);
   if (errno != 0) raise_errno("write", path_);
 }
 
-void NewFile::write(const void* data, std::size_t bytes) {
-  const char* next = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = ::write(file_, next, bytes);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) raise_errno("write", path_);
-    next += written;
-    bytes -= static_cast<std::size_t>(written);
-  }
-}
+void NewFile::write(const void* data, std::size_t bytes) { write_all(file_, data, bytes, path_); }
 
 void NewFile::name_it(const std::string& name) const {
   const std::string self = "/proc/self/fd/" + std::to_string(file_);
@@ -115,21 +135,21 @@ void NewFile::commit() {
   if (is_stdout()) {
     if (lseek(file_, 0, SEEK_SET) != 0) raise_errno("read back", "what goes to standard output");
     std::vector<char> block(std::size_t{1} << 20);
-    for (ssize_t got = 0; (got = read(file_, block.data(), block.size())) > 0;)
-      if (std::fwrite(block.data(), 1, static_cast<std::size_t>(got), stdout) != static_cast<std::size_t>(got))
-        raise_errno("write to", "standard output");
-    if (std::fflush(stdout) != 0) raise_errno("write to", "standard output");
+    ssize_t got = 0;
+    while ((got = read(file_, block.data(), block.size())) > 0)
+      write_all(STDOUT_FILENO, block.data(), static_cast<std::size_t>(got), "standard output");
+    if (got < 0) raise_errno("read back", "what goes to standard output");
     return;
   }
   if (hidden_.empty()) {
     // A link replaces nothing, a rename does: the file gets a hidden name for a moment.
-    const std::string name = folder_of(path_) + "/.ndpool-" + std::to_string(getpid()) + "-" + std::to_string(file_);
+    const std::string name = folder_of(target_) + "/.ndpool-" + std::to_string(getpid()) + "-" + std::to_string(file_);
     unlink(name.c_str());  // of a killed process with the same number
     name_it(name);
     hidden_ = name;
     remember(hidden_);
   }
-  if (std::rename(hidden_.c_str(), path_.c_str()) != 0) raise_errno("write", path_);
+  if (std::rename(hidden_.c_str(), target_.c_str()) != 0) raise_errno("write", path_);
   forget(hidden_);
   hidden_.clear();
 }

@@ -7,8 +7,9 @@
 namespace ndpool::cli {
 
 /// Written without a name, where the file system allows that, so that nothing is left if the program is killed; else
-/// under a hidden name beside its own, which is removed when the program ends in any way but a kill. `-` is standard
-/// output, which gets all bytes at the end.
+/// under a hidden name beside its own, which is removed when the program ends in any way but a kill. A file that it
+/// replaces passes on its mode, and a symbolic link its target. `-` is standard output, which gets all bytes at the
+/// end.
 class NewFile {
  public:
   explicit NewFile(const std::string& path);
@@ -27,9 +28,11 @@ class NewFile {
 
  private:
   bool is_stdout() const { return path_ == "-"; }
+  void open_in(const std::string& folder);
   void name_it(const std::string& name) const;
 
   std::string path_;
+  std::string target_;  ///< what the path leads to
   std::string hidden_;  ///< the name it has until then; empty for none
   int file_ = -1;
 };

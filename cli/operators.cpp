@@ -1,48 +1,19 @@
 #include "operators.hpp"
 
+#include "arguments.hpp"
+#include "lists.hpp"
 #include "problem.hpp"
 
 #include <fmt/format.h>
 #include <ndpool/words.hpp>
 
-#include <charconv>
+#include <cmath>
 #include <utility>
 #include <variant>
 
 namespace ndpool::cli {
 
 namespace {
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text)
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  return parts;
-}
-
-Index parse_number(const std::string& text, const std::string& what, const std::string& whole) {
-  Index number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw WrongArguments(fmt::format("{} must be whole numbers with commas between, not '{}'", what, whole));
-  return number;
-}
-
-Padding parse_padding(const std::string& text) {
-  for (const Word<PaddingRule>& word : padding_words)
-    if (word.text == text) return word.value;
-  Padding padding;
-  for (const std::string& entry : split(text, ',')) {
-    const std::vector<std::string> sides = split(entry, ':');
-    if (sides.size() > 2) throw WrongArguments("--padding has at most two sides an axis, as in 0:1");
-    const Index lo = parse_number(sides[0], "--padding", text);
-    padding.push_back({lo, sides.size() == 2 ? parse_number(sides[1], "--padding", text) : lo});
-  }
-  return padding;
-}
 
 template <class Enum, std::size_t Count>
 Enum choose(const Word<Enum> (&words)[Count], const std::string& text, Enum otherwise) {
@@ -56,7 +27,12 @@ void add_choice(CLI::App& command, const std::string& name, std::string& text, c
                 const std::string& help) {
   std::vector<std::string> known;
   for (const Word<Enum>& word : words) known.emplace_back(word.text);
-  command.add_option(name, text, help)->check(CLI::IsMember(known));
+  command.add_option(name, text, help)->transform(CLI::IsMember(known, CLI::ignore_case));
+}
+
+void add_real(CLI::App& command, const std::string& name, double& number, const std::string& help) {
+  const auto read = [&number, name](const std::string& text) { number = parse_real(text, name); };
+  command.add_option_function<std::string>(name, read, help)->default_str(fmt::format("{}", number));
 }
 
 /// One number stands for all axes.
@@ -133,18 +109,20 @@ const std::vector<Operator>& operators() {
 const Operator& find_operator(const std::string& name) {
   for (const Operator& op : operators())
     if (op.name == name) return op;
-  std::string known;
-  for (const Operator& op : operators()) known += " " + op.name;
-  throw WrongArguments(fmt::format("there is no operator '{}'; there are:{}", name, known));
+  std::vector<std::string> names;
+  for (const Operator& op : operators()) names.push_back(op.name);
+  const std::string nearest = suggestion(name, names);
+  throw WrongArguments(
+      fmt::format("there is no operator '{}'{}", name, nearest.empty() ? "; ndpool --help lists them" : nearest));
 }
 
-Shape parse_list(const std::string& text, const std::string& what) {
-  Shape list;
-  for (const std::string& entry : split(text, ',')) {
-    if (list.size() == max_rank) throw WrongArguments(fmt::format("{} has more than {} entries", what, max_rank));
-    list.push_back(parse_number(entry, what, text));
-  }
-  return list;
+void add_divisors(CLI::App& command, bool has_window, OperatorOptions& options) {
+  const auto read = [&options](const std::string& text) { options.divisor = parse_integer(text, "--divisor"); };
+  CLI::Option* divisor =
+      command.add_option_function<std::string>("--divisor", read, "Divide by this instead of the number of cells");
+  if (has_window)
+    command.add_flag("--count-exclude-pad", options.count_exclude_pad, "Divide by the cells on the array only")
+        ->excludes(divisor);
 }
 
 void add_options(CLI::App& command, const Operator& op, OperatorOptions& options) {
@@ -175,19 +153,16 @@ void add_options(CLI::App& command, const Operator& op, OperatorOptions& options
       break;
     case Reducer::sum: break;
     case Reducer::avg:
-      if (has_window)
-        command.add_flag("--count-exclude-pad", options.count_exclude_pad, "Divide by the cells on the array only");
-      command.add_option("--divisor", options.divisor, "Divide by this instead of the number of cells");
+      add_divisors(command, has_window, options);
       add_choice(command, "--rounding", options.rounding, rounding_words, "How averages of integers are rounded");
       break;
     case Reducer::smooth_max:
-      command.add_option("--beta", options.beta, "Sharpness: large is close to max, small to an average")
-          ->capture_default_str();
+      add_real(command, "--beta", options.beta, "Sharpness: large is close to max, small to an average");
       if (has_window)
         add_choice(command, "--pad-mode", options.pad_mode, pad_mode_words, "What padding is: zero cells, or nothing");
       break;
     case Reducer::lp:
-      command.add_option("--p", options.p, "The exponent; inf is the largest magnitude")->capture_default_str();
+      add_real(command, "--p", options.p, "The exponent; inf is the largest magnitude");
       add_choice(command, "--ties", options.ties, ties_words,
                  "For --p inf: which of equal magnitudes have the derivative");
       break;
@@ -216,7 +191,10 @@ Pool make_pool(const Operator& op, const OperatorOptions& options, int rank, boo
             description, {.beta = options.beta,
                           .pad_mode = choose(pad_mode_words, options.pad_mode, PadMode::zero),
                           .empty = empty});
-      case Reducer::lp: return LpFamily<D>{}(options.p, description, {.ties = ties, .empty = empty});
+      case Reducer::lp:
+        if (!options.ties.empty() && !std::isinf(options.p))
+          throw WrongArguments(fmt::format("--ties is for --p inf, not for --p {}", options.p));
+        return LpFamily<D>{}(options.p, description, {.ties = ties, .empty = empty});
     }
     __builtin_unreachable();
   };

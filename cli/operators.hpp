@@ -25,7 +25,7 @@ struct Operator {
 
 /// All of them: `max`, `adaptive-max`, `global-max`, ...
 const std::vector<Operator>& operators();
-/// The one with this name. Throws WrongArguments that lists them if there is none.
+/// The one with this name. Throws WrongArguments with the nearest name if there is none.
 const Operator& find_operator(const std::string& name);
 
 /// What was written behind an operator's options. Lists are texts such as `3,3` until the array is known.
@@ -38,13 +38,13 @@ struct OperatorOptions {
   double beta = 1, p = 2;
 };
 
+/// Gives a command the two options that say what averages are divided by, of which it accepts one.
+void add_divisors(CLI::App& command, bool has_window, OperatorOptions& options);
+
 /// Gives a command the options that the operator has, and no others.
 void add_options(CLI::App& command, const Operator& op, OperatorOptions& options);
 
 /// The pool of an operator for arrays with this many axes. The channels of a picture, its third axis, are never pooled.
 Pool make_pool(const Operator& op, const OperatorOptions& options, int rank, bool is_picture);
-
-/// `3,3` as numbers; `what` is what errors call it.
-Shape parse_list(const std::string& text, const std::string& what);
 
 }  // namespace ndpool::cli

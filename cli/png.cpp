@@ -1,6 +1,7 @@
 #include "png.hpp"
 
 #include "problem.hpp"
+#include "progress.hpp"
 
 #include <fmt/format.h>
 #include <png.h>
@@ -25,6 +26,7 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 /// can be unwound as all code on this platform can, and which the destructors below clean up after.
 [[noreturn]] void on_error(png_structp, png_const_charp message) { throw Problem(message); }
 void on_warning(png_structp, png_const_charp) {}
+void on_row(png_structp, png_uint_32, int) { stop_if_interrupted(); }
 
 struct Decoder {
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
@@ -57,6 +59,7 @@ OwnArray decode(std::FILE* file, std::size_t limit) {
   png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
   png_set_chunk_malloc_max(png, png_alloc_size_t{1} << 23);
   png_init_io(png, file);
+  png_set_read_status_fn(png, on_row);
   png_set_sig_bytes(png, 8);
   png_read_info(png, info);
   png_set_expand(png);  // palettes, fewer than 8 bits, transparent colours
@@ -122,6 +125,7 @@ void write_png(const Array& array, const PngSink& sink) {
   png_structp png = encoder.png;
   png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
   png_set_write_fn(png, const_cast<PngSink*>(&sink), write_bytes, flush_nothing);
+  png_set_write_status_fn(png, on_row);
   png_set_IHDR(png, encoder.info, static_cast<png_uint_32>(array.shape[1]), static_cast<png_uint_32>(array.shape[0]),
                8 * item_size(array.dtype), colours[channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "operators.hpp"
+#include "output_names.hpp"
 #include "problem.hpp"
 #include "tiles.hpp"
 
@@ -23,12 +24,15 @@ struct PoolCommand {
   void run() const;
 
  private:
-  ReadOptions read_options() const {
-    ReadOptions read{common.memory_bytes(), {}};
-    if (!dtype.empty()) read.void_as = Dtype::bf16;
-    return read;
-  }
+  void check_names() const;
 };
+
+void PoolCommand::check_names() const {
+  if (in == "-" && tangent == "-")
+    throw WrongArguments(fmt::format("the input and {} cannot both be -: standard input holds one array",
+                                     map == Map::jvp ? "--tangent" : "--gradient"));
+  if (!indices.empty()) check_distinct({{"-o", out}, {"--indices", indices}});
+}
 
 void expect_same(const InputFile& file, const Array& expected, const char* option) {
   if (file.array().dtype != expected.dtype)
@@ -49,7 +53,8 @@ void check(const Pool& pool, const Array& x, bool derives) {
 
 void PoolCommand::run() const {
   use_threads(common);
-  const InputFile x(in, read_options());
+  check_names();
+  const InputFile x(in, {common.memory_bytes(), dtype.empty() ? Untyped::refuse : Untyped::require});
   const Array& array = x.array();
   const Pool pool = make_pool(op, options, array.shape.size(), x.is_picture());
   check(pool, array, map != Map::forward);
@@ -58,7 +63,9 @@ void PoolCommand::run() const {
   std::optional<InputFile> tangent_file;
   Operands operands{array, {}, {}, {}};
   if (map != Map::forward) {
-    tangent_file.emplace(tangent, read_options());
+    // That it has the type of the input is checked below, and says more than --dtype could.
+    tangent_file.emplace(tangent,
+                         ReadOptions{common.memory_bytes(), dtype.empty() ? Untyped::refuse : Untyped::accept});
     const Array like{array.dtype, map == Map::jvp ? array.shape : output, {}, nullptr};
     expect_same(*tangent_file, like, map == Map::jvp ? "--tangent" : "--gradient");
     operands.tangent = tangent_file->array();
@@ -79,6 +86,7 @@ void PoolCommand::run() const {
     Progress progress(op.name, bytes, common.quiet);
     run_tiled(map, pool, operands, guard, progress);
   }
+  stop_if_interrupted();
   if (winners) winners->commit();
   result.commit();
 }
@@ -87,11 +95,11 @@ void add_operator(CLI::App& parent, const Operator& op, Map map) {
   const auto command = std::make_shared<PoolCommand>();
   command->op = op;
   command->map = map;
-  const std::string what = map == Map::forward ? "Pool an array"
+  const std::string what = map == Map::forward ? "Pool an array with"
                            : map == Map::jvp   ? "Push a tangent through"
                                                : "Pull a gradient back through";
-  CLI::App* app = parent.add_subcommand(op.name, fmt::format("{} with {}", what, op.name));
-  app->add_option("in", command->in, "Array to pool: .npy, .png, or - for a .npy on standard input")->required();
+  CLI::App* app = parent.add_subcommand(op.name, what + " " + op.name);
+  app->add_option("IN", command->in, "Array to pool: .npy, .png, or - for a .npy on standard input")->required();
   app->add_option("-o,--out", command->out, "Where the result goes: .npy, .png, or - for standard output")->required();
   if (map == Map::jvp)
     app->add_option("--tangent", command->tangent, "Direction in which to derive: a .npy like the input")->required();

@@ -1,6 +1,7 @@
 #include "progress.hpp"
 
 #include "new_file.hpp"
+#include "problem.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,13 +17,13 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-void on_interrupt(int) {
+void on_interrupt(int number) {
   // Whoever asks twice does not want to wait for the end of a tile.
   if (interrupted != 0) {
     remove_hidden_files();
-    _exit(1);
+    _exit(exit_code_of(number));
   }
-  interrupted = 1;
+  interrupted = number;
 }
 
 void on_bus_error(int) {
@@ -43,12 +44,20 @@ std::string text_of_time(double seconds) {
 void install_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction inherited {};
+    sigaction(number, nullptr, &inherited);
+    if (inherited.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+  }
   action.sa_handler = on_bus_error;
   sigaction(SIGBUS, &action, nullptr);
 }
 
-bool is_interrupted() { return interrupted != 0; }
+int interrupting_signal() { return interrupted; }
+
+void stop_if_interrupted(bool finished) {
+  if (!finished || interrupted != 0) throw Interrupted();
+}
 
 Progress::Progress(const std::string& title, double bytes, bool quiet)
     : title_(title), bytes_(bytes), visible_(!quiet && isatty(STDERR_FILENO) == 1) {}

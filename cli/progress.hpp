@@ -8,9 +8,13 @@
 
 namespace ndpool::cli {
 
-/// Ends runs at SIGINT, SIGTERM and SIGHUP; removes hidden files and says so if a mapped file shrinks below us.
+/// Ends runs at SIGINT, SIGTERM and SIGHUP, except those that the parent process has set to be ignored (nohup);
+/// removes hidden files and says so if a mapped file shrinks below us.
 void install_signal_handlers();
-bool is_interrupted();
+/// The first of these signals that came, or 0.
+int interrupting_signal();
+/// Throws Interrupted if a signal came, or if a run that returns `finished` was stopped by one.
+void stop_if_interrupted(bool finished = true);
 
 /// A line on standard error with a bar, the rate and the time left, once a run has taken a second. Nothing where
 /// standard error is no terminal, or if `quiet`.

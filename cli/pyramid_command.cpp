@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "operators.hpp"
+#include "output_names.hpp"
 #include "problem.hpp"
 #include "tiles.hpp"
 
@@ -28,6 +29,11 @@ struct Level {
   std::string name;
 };
 
+struct Pyramid {
+  std::vector<Level> levels;
+  std::string end;  ///< why there are fewer levels than were asked for
+};
+
 struct PyramidCommand {
   std::string in, folder, op = "avg", edges = "keep", dtype;
   OperatorOptions options;
@@ -39,7 +45,9 @@ struct PyramidCommand {
  private:
   InputFile open_source() const;
   Level make_level(int number, const Pool& first, const InputFile& source, const Shape& scale) const;
-  std::vector<Level> make_levels(const InputFile& source) const;
+  std::string end_at(const Geometry& windows, const Level& level, const Shape& next_scale) const;
+  Pyramid make_levels(const InputFile& source) const;
+  void check_names(const std::vector<Level>& all) const;
   void pool(const std::vector<Level>& all, const std::vector<Operands>& operands) const;
   std::string json(const InputFile& source, const std::vector<Level>& all) const;
 };
@@ -96,9 +104,7 @@ std::string quoted(const std::string& text) {
 }
 
 InputFile PyramidCommand::open_source() const {
-  ReadOptions read{common.memory_bytes(), {}};
-  if (!dtype.empty()) read.void_as = Dtype::bf16;
-  return InputFile(in, read);
+  return InputFile(in, {common.memory_bytes(), dtype.empty() ? Untyped::refuse : Untyped::require});
 }
 
 /// The level whose windows have `scale` cells.
@@ -109,34 +115,43 @@ Level PyramidCommand::make_level(int number, const Pool& first, const InputFile&
   window.ceil_mode = edges == "keep";
   for (int a = 0; a < windows.rank; ++a) {
     if (!windows.axes[a].pooled) continue;
-    const bool exceeds = scale[a] > shape[a];
-    if (exceeds && edges == "drop")
-      throw WrongArguments(
-          fmt::format("level {} would have nothing on axis {}: {} cells, and blocks of {}; ask for "
-                      "fewer --levels, or --edges keep",
-                      number, a, shape[a], scale[a]));
     window.axes.push_back(a);
     // A window that is as large as the axis already holds all of it.
-    window.kernel.push_back(exceeds ? shape[a] : scale[a]);
+    window.kernel.push_back(std::min(scale[a], shape[a]));
   }
   const Pool pool = first.over(spec::make_geometry(window, shape));
   return {pool, pool.geometry(shape), scale, fmt::format("level-{}.{}", number, source.is_picture() ? "png" : "npy")};
 }
 
-std::vector<Level> PyramidCommand::make_levels(const InputFile& source) const {
+/// Why no level follows the one with blocks of `scale` cells, or nothing if one does.
+std::string PyramidCommand::end_at(const Geometry& windows, const Level& level, const Shape& next_scale) const {
+  bool shrinks = false;
+  for (int a = 0; a < windows.rank; ++a) {
+    const Axis& axis = windows.axes[a];
+    if (!axis.pooled) continue;
+    shrinks = shrinks || (axis.kernel > 1 && level.geometry.axes[a].output > 1);
+    if (edges == "drop" && next_scale[a] > axis.input)
+      return fmt::format("no block of {} cells fits the {} of axis {}", next_scale[a], axis.input, a);
+  }
+  return shrinks ? "" : "nothing is left to pool";
+}
+
+Pyramid PyramidCommand::make_levels(const InputFile& source) const {
   // The kernel as the operator's own option, so that every rule for it holds here too.
   const Shape& shape = source.array().shape;
   const Pool first = make_pool(find_operator(op), options, shape.size(), source.is_picture());
   const Geometry windows = first.geometry(shape);
-  std::vector<Level> all;
+  Pyramid pyramid;
   Shape scale = Shape::filled(windows.rank, 1);
   for (int number = 1; number <= levels; ++number) {
     for (int a = 0; a < windows.rank; ++a)
       if (__builtin_mul_overflow(scale[a], windows.axes[a].kernel, &scale[a]))
-        throw WrongArguments("--levels is too large");
-    all.push_back(make_level(number, first, source, scale));
+        throw WrongArguments(fmt::format("--levels {} needs blocks of more than 2^63 cells on axis {}", levels, a));
+    if (number > 1) pyramid.end = end_at(windows, pyramid.levels.back(), scale);
+    if (!pyramid.end.empty()) break;
+    pyramid.levels.push_back(make_level(number, first, source, scale));
   }
-  return all;
+  return pyramid;
 }
 
 /// All levels of a piece of the array while it is in memory, piece by piece.
@@ -151,7 +166,7 @@ void pool_together(const std::vector<Level>& levels, const std::vector<Operands>
       progress.stage(step / steps, (step + 1) / steps);
       const bool finished = run_tile(Map::forward, levels[l].pool, levels[l].geometry, operands[l],
                                      refine(tiling.box(i), highest, levels[l]), guard, progress.watch());
-      if (!finished || is_interrupted()) throw Problem("interrupted");
+      stop_if_interrupted(finished);
       guard.trim(guard.bound() / 2);
     }
   }
@@ -176,9 +191,9 @@ void PyramidCommand::pool(const std::vector<Level>& all, const std::vector<Opera
 std::string PyramidCommand::json(const InputFile& source, const std::vector<Level>& all) const {
   std::string text = fmt::format(
       "{{\n  \"source\": {{\"file\": {}, \"shape\": {}}},\n  \"dtype\": \"{}\",\n  \"operator\": \"{}\",\n"
-      "  \"kernel\": {},\n  \"edges\": \"{}\",\n",
+      "  \"kernel\": {},\n  \"edges\": \"{}\",\n  \"requested_levels\": {},\n",
       quoted(source.path()), list_of(source.array().shape), name_of(source.array().dtype), op,
-      list_of(all.front().scale), edges);
+      list_of(all.front().scale), edges, levels);
   if (op == "avg")
     text += fmt::format("  \"rounding\": \"{}\",\n", options.rounding.empty() ? "half_even" : options.rounding);
   text += "  \"levels\": [\n";
@@ -188,11 +203,22 @@ std::string PyramidCommand::json(const InputFile& source, const std::vector<Leve
   return text + "  ]\n}\n";
 }
 
+/// Links in the folder can make two levels one file.
+void PyramidCommand::check_names(const std::vector<Level>& all) const {
+  std::vector<Output> outputs = {{"pyramid.json", folder + "/pyramid.json"}};
+  for (const Level& level : all) outputs.push_back({level.name, folder + "/" + level.name});
+  check_distinct(outputs);
+}
+
 void PyramidCommand::run() const {
   use_threads(common);
+  check_folder(folder);
+  if (!options.rounding.empty() && op != "avg")
+    throw WrongArguments(fmt::format("--rounding is for --op avg, not for --op {}", op));
   const InputFile source = open_source();
   const Array& x = source.array();
-  const std::vector<Level> all = make_levels(source);
+  const auto [all, end] = make_levels(source);
+  check_names(all);
   check_output(all.back().name, x.dtype, all.back().geometry.output_shape());
 
   const NewFolder made(folder);
@@ -206,11 +232,12 @@ void PyramidCommand::run() const {
   NewFile description(folder + "/pyramid.json");
   const std::string text = json(source, all);
   description.write(text.data(), text.size());
+  stop_if_interrupted();
   for (OutputFile& file : files) file.commit();
   description.commit();
-  if (!common.quiet)
-    for (const Level& level : all)
-      fmt::print("{}/{}: {}\n", folder, level.name, text_of(level.geometry.output_shape()));
+  if (common.quiet) return;
+  for (const Level& level : all) fmt::print("{}/{}: {}\n", folder, level.name, text_of(level.geometry.output_shape()));
+  if (!end.empty()) fmt::print("{} of {} levels: {} after level {}\n", all.size(), levels, end, all.size());
 }
 
 }  // namespace
@@ -218,10 +245,10 @@ void PyramidCommand::run() const {
 void add_pyramid_command(CLI::App& program) {
   const auto command = std::make_shared<PyramidCommand>();
   CLI::App* app = program.add_subcommand("pyramid", "Smaller and smaller versions of an array, from one pass over it");
-  app->add_option("in", command->in, "Array: .npy, .png, or - for a .npy on standard input")->required();
+  app->add_option("IN", command->in, "Array: .npy, .png, or - for a .npy on standard input")->required();
   app->add_option("-o,--out", command->folder, "Folder for level-1, level-2, ... and pyramid.json")->required();
   app->add_option("--op", command->op, "How cells are pooled")
-      ->check(CLI::IsMember({"avg", "max", "min"}))
+      ->transform(CLI::IsMember({"avg", "max", "min"}, CLI::ignore_case))
       ->capture_default_str();
   app->add_option("-k,--kernel", command->options.kernel, "Cells that become one from level to level, such as 2,2,2")
       ->required();
@@ -230,10 +257,10 @@ void add_pyramid_command(CLI::App& program) {
       ->check(CLI::Range(1, 62));
   app->add_option("--axes", command->options.axes, "Axes to pool, such as 1,2; the last ones if not given");
   app->add_option("--edges", command->edges, "Blocks that are not full: keep them, or drop their cells")
-      ->check(CLI::IsMember({"keep", "drop"}))
+      ->transform(CLI::IsMember({"keep", "drop"}, CLI::ignore_case))
       ->capture_default_str();
   app->add_option("--rounding", command->options.rounding, "How averages of integers are rounded, on every level once")
-      ->check(CLI::IsMember({"half_even", "toward_zero", "floor", "half_away"}));
+      ->transform(CLI::IsMember({"half_even", "toward_zero", "floor", "half_away"}, CLI::ignore_case));
   app->add_option("--dtype", command->dtype, "What elements without a type are")->check(CLI::IsMember({"bfloat16"}));
   add_common_options(*app, command->common);
   app->footer(

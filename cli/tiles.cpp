@@ -2,7 +2,6 @@
 
 #include "large_derivatives.hpp"
 #include "pieces.hpp"
-#include "problem.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -200,7 +199,7 @@ void run_tiled(Map map, const Pool& pool, const Operands& given, const MemoryGua
   for (Index i = 0; i < tiling.count(); ++i) {
     progress.stage(static_cast<double>(i) / tiles, static_cast<double>(i + 1) / tiles);
     const bool finished = run_tile(map, pool, geometry, operands, tiling.box(i), guard, progress.watch());
-    if (!finished || is_interrupted()) throw Problem("interrupted");
+    stop_if_interrupted(finished);
     guard.trim(guard.bound() / 2);
   }
 }

@@ -11,7 +11,7 @@ namespace ndpool::cli {
 bool run_tile(Map map, const Pool& pool, const Geometry& geometry, const Operands& operands, const Box& box,
               const MemoryGuard& guard, const Watch& watch);
 
-/// Runs a map. The bits of the result do not depend on the bound of `guard`. Throws a Problem if interrupted.
+/// Runs a map. The bits of the result do not depend on the bound of `guard`. Throws Interrupted at a signal.
 void run_tiled(Map map, const Pool& pool, const Operands& operands, const MemoryGuard& guard, Progress& progress);
 
 }  // namespace ndpool::cli
