@@ -252,7 +252,8 @@ constexpr Fault resolve(const BasicWindow<Capacity>& window, const Extents<Capac
   if (Fault fault = detail::check_count(Argument::padding, window.padding.size(), count)) return fault;
   if (Fault fault = detail::check_count(Argument::dilation, window.dilation.size(), count)) return fault;
   if (Fault fault = detail::check_count(Argument::axes, window.axes.size(), count)) return fault;
-  return detail::resolve_axes(window.axes, count, shape, geometry, [&](int i, int number, Index length, Axis& axis) {
+  Fault most_padded{Code::overflow, Argument::padding, -1, {0}};
+  const auto resolve_axis = [&](int i, int number, Index length, Axis& axis) {
     AxisWindow one;
     one.kernel = window.kernel[i];
     one.stride = window.stride.empty() ? window.kernel[i] : window.stride[i];
@@ -260,8 +261,13 @@ constexpr Fault resolve(const BasicWindow<Capacity>& window, const Extents<Capac
     if (window.padding.size() > 0) one.lo = window.padding[i].lo, one.hi = window.padding[i].hi;
     one.ceil_mode = window.ceil_mode;
     one.rule = window.padding.rule();
+    for (Index pad : {one.lo, one.hi})
+      if (pad > most_padded.values[0]) most_padded.axis = number, most_padded.values[0] = pad;
     return windowed_axis(length, one, number, axis);
-  });
+  };
+  const Fault fault = detail::resolve_axes(window.axes, count, shape, geometry, resolve_axis);
+  // Without padding there are no more outputs than inputs.
+  return fault.code == Code::overflow && fault.argument == Argument::output_size ? most_padded : fault;
 }
 
 template <int Capacity>

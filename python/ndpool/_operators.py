@@ -82,7 +82,7 @@ def _operator(describe: Callable[..., Pool]) -> Callable[..., Any]:
     def forward_with_indices(
         x: Array, *args: Any, return_indices: bool = False, out: Any = None, **options: Any
     ) -> Any:
-        return describe(*args, **options).forward(x, out, bool(return_indices))
+        return describe(*args, **options).forward(x, out, _flag(return_indices))
 
     def jvp(x: Array, dx: Array, *args: Any, out: Any = None, **options: Any) -> Any:
         pool = describe(*args, **options)
@@ -157,6 +157,15 @@ def _make(factory: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> 
     return (
         Unpool(*arguments) if factory == "Unpool" else getattr(Pool, factory)(*arguments, **options)
     )
+
+
+def _flag(return_indices: Any) -> bool:
+    if return_indices is True or return_indices is False:
+        return return_indices
+    is_bit = isinstance(return_indices, int) and return_indices in (0, 1)
+    if is_bit or isinstance(return_indices, numpy.bool):
+        return bool(return_indices)
+    raise TypeError(f"return_indices must be True or False, not {type(return_indices).__name__}")
 
 
 def _shape(x: Any) -> tuple[int, ...]:
@@ -540,9 +549,11 @@ def output_shape(
     >>> ndpool.output_shape("max", (64, 112, 112), (3, 3), stride=2, padding=1)
     (64, 56, 56)
     """
+    if not isinstance(operator, str):
+        raise TypeError(f"operator must be a name, not {type(operator).__name__}")
     if operator not in _descriptions:
         raise ValueError(f"operator must be one of {', '.join(_descriptions)}, not {operator!r}")
-    return _descriptions[operator](*args, **options).output_shape(tuple(shape))
+    return _descriptions[operator](*args, **options).output_shape(shape)
 
 
 output_shape.__module__ = "ndpool"

@@ -1,5 +1,6 @@
 #include "array.hpp"
 
+#include "describe.hpp"
 #include "dlpack.hpp"
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -92,7 +93,26 @@ std::string dtype_text(PyArrayObject* array) {
              ", which cannot be pooled; floats of 16, 32 and 64 bits, integers and bool can");
 }
 
+/// True for masked arrays, and for lists that hold one, of which NumPy would drop the masks without a word.
+bool has_mask(nb::handle object) {
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+    for (nb::handle entry : object)
+      if (has_mask(entry)) return true;
+    return false;
+  }
+  if (!PyArray_Check(object.ptr()) || PyArray_CheckExact(object.ptr())) return false;
+  static PyObject* const masked = nb::object(nb::module_::import_("numpy.ma").attr("MaskedArray")).release().ptr();
+  return PyObject_IsInstance(object.ptr(), masked) == 1;
+}
+
+void require_no_mask(nb::handle object, const char* name) {
+  if (has_mask(object))
+    type_error(std::string(name) +
+               " is a masked array, and pools know no mask; fill the masked elements first, with .filled(value)");
+}
+
 Array from_numpy(PyObject* object, const char* name) {
+  require_no_mask(object, name);
   PyArrayObject* array = reinterpret_cast<PyArrayObject*>(object);
   const int scalar = scalar_of_numpy(PyArray_TYPE(array));
   if (scalar < 0) reject_dtype(name, dtype_text(array));
@@ -282,6 +302,7 @@ detail::ByteRange Array::bytes() const {
 Array read_array(nb::handle object, const char* name, const Scalar* like) {
   Array array;
   if (find_array(object, name, array)) return array;
+  require_no_mask(object, name);
   PyObject* made = PyArray_FromAny(object.ptr(), nullptr, 0, 0, NPY_ARRAY_DEFAULT, nullptr);
   if (made == nullptr) raise_unreadable(name);
   nb::object numbers = nb::steal(made);
@@ -299,6 +320,10 @@ Array write_array(nb::handle object, const char* name) {
 
 Array new_array(const Shape& shape, Scalar scalar) {
   PyArray_Descr* descriptor = descriptor_of(scalar);
+  Index bytes = element_count(shape);
+  if (bytes < 0 || __builtin_mul_overflow(bytes, Index{item_size(scalar)}, &bytes))
+    value_error("the result would have the shape " + std::string(nb::str(to_tuple(shape)).c_str()) +
+                ", with more bytes than fit in 64 bits");
   Py_INCREF(descriptor);
   PyObject* object =
       PyArray_NewFromDescr(&PyArray_Type, descriptor, shape.size(), reinterpret_cast<const npy_intp*>(shape.begin()),

@@ -16,39 +16,26 @@ namespace {
 
 std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
 
-/// A whole number: an int, or whatever Python takes for one. `what` says what the argument may be.
-Index read_index(nb::handle object, const char* name, const char* what) {
-  PyObject* number = object.ptr();
-  nb::object owned;
-  if (!PyLong_Check(number)) {
-    number = PyNumber_Index(number);
-    if (number == nullptr) {
-      PyErr_Clear();
-      type_error(std::string(name) + " must be " + what + ", not " + Py_TYPE(object.ptr())->tp_name);
-    }
-    owned = nb::steal(number);
-  }
-  int overflow = 0;
-  const Index value = PyLong_AsLongLongAndOverflow(number, &overflow);
-  if (overflow != 0) value_error(std::string(name) + ' ' + text_of(object) + " does not fit in 64 bits");
-  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-  return value;
-}
-
 bool is_number(nb::handle object) {
   return PyLong_Check(object.ptr()) || (PyIndex_Check(object.ptr()) && !PySequence_Check(object.ptr()));
 }
 
 constexpr const char* ints = "an int or a tuple of ints";
 
-/// Calls `f(entry)` for each entry of a sequence.
+[[noreturn]] void wrong_type(nb::handle object, const char* name, const char* what) {
+  type_error(std::string(name) + " must be " + what + ", not " + Py_TYPE(object.ptr())->tp_name);
+}
+
+/// Calls `f(entry)` for each entry of a sequence; what has no order, such as a set, is none.
 template <class F>
 void for_each_entry(nb::handle object, const char* name, const char* what, F f) {
-  const bool is_text = PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr());
-  PyObject* list = is_text ? nullptr : PySequence_Fast(object.ptr(), "");
+  const bool is_text =
+      PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr());
+  if (is_text || PySequence_Check(object.ptr()) == 0) wrong_type(object, name, what);
+  PyObject* list = PySequence_Fast(object.ptr(), "");
   if (list == nullptr) {
     PyErr_Clear();
-    type_error(std::string(name) + " must be " + what + ", not " + Py_TYPE(object.ptr())->tp_name);
+    wrong_type(object, name, what);
   }
   const nb::object keeps = nb::steal(list);
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) f(nb::handle(PySequence_Fast_GET_ITEM(list, i)));
@@ -111,10 +98,18 @@ constexpr Word<Reducer> reducer_words[] = {{"max", Reducer::max},
                                            {"smooth_max", Reducer::smooth_max},
                                            {"lp", Reducer::lp}};
 
-bool read_flag(nb::handle object) {
-  const int truth = PyObject_IsTrue(object.ptr());
-  if (truth < 0) throw nb::python_error();
-  return truth != 0;
+/// True or False, of Python or of NumPy, or one of their numbers; no other object has a truth that its caller means.
+bool read_flag(nb::handle object, const char* name) {
+  constexpr const char* what = "True or False";
+  if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
+  if (std::string_view(Py_TYPE(object.ptr())->tp_name).starts_with("numpy.bool")) {
+    const int truth = PyObject_IsTrue(object.ptr());
+    if (truth < 0) throw nb::python_error();
+    return truth != 0;
+  }
+  const Index number = read_index(object, name, what);
+  if (number != 0 && number != 1) value_error(std::string(name) + " must be " + what + ", not " + text_of(object));
+  return number == 1;
 }
 
 double read_real(nb::handle object, const char* name) {
@@ -150,10 +145,12 @@ class Reading {
 
   Reducer reducer() const { return reducer_; }
 
+  /// With `or_none` None stands for the standard too.
   template <class Enum, std::size_t Count>
-  Enum word(const char* name, const Word<Enum> (&words)[Count], Enum standard) {
+  Enum word(const char* name, const Word<Enum> (&words)[Count], Enum standard, bool or_none = false) {
     const nb::handle given = find(name);
-    const Enum value = given.is_valid() && !given.is_none() ? read_word(given, name, words) : standard;
+    const bool is_given = given.is_valid() && !(or_none && given.is_none());
+    const Enum value = is_given ? read_word(given, name, words) : standard;
     key.add(value);
     return value;
   }
@@ -165,7 +162,7 @@ class Reading {
   }
   bool flag(const char* name, bool standard) {
     const nb::handle given = find(name);
-    const bool value = given.is_valid() ? read_flag(given) : standard;
+    const bool value = given.is_valid() ? read_flag(given, name) : standard;
     key.add(Index{value});
     return value;
   }
@@ -210,7 +207,7 @@ struct Options {
 
 Options read_options(Reading& reading) {
   Options options;
-  const auto read_ties = [&] { return reading.word("ties", ties_words, Ties::standard); };
+  const auto read_ties = [&] { return reading.word("ties", ties_words, Ties::standard, true); };
   const auto read_empty = [&] { return reading.word("empty", empty_words, Empty::error); };
   switch (reading.reducer()) {
     case Reducer::max:
@@ -288,7 +285,7 @@ void require_entries(const Shape& extents, nb::handle given, Argument argument, 
 Shape read_axes(nb::handle axes) {
   if (axes.is_none()) return {};
   Shape result = read_extents(axes, "axes", 1);
-  if (result.empty()) raise({Code::nothing_to_pool, Argument::axes, -1, {}});
+  if (result.empty()) value_error("axes is empty and leaves no axis to pool; name one, or leave axes out");
   return result;
 }
 
@@ -320,7 +317,9 @@ Padding read_padding(nb::handle object, int count, Key& key) {
   } else {
     for_each_entry(object, "padding", what, [&](nb::handle entry) {
       if (is_number(entry)) return push(read_index(entry, "padding", what));
-      const Shape pair = read_extents(entry, "padding", 2);
+      Shape pair;
+      for_each_entry(entry, "padding", what,
+                     [&](nb::handle number) { pair.push_back(read_index(number, "padding", what)); });
       if (pair.size() != 2)
         value_error("padding has an entry with " + std::to_string(pair.size()) + " numbers; it must be one or a pair");
       push({pair[0], pair[1]});
@@ -367,6 +366,24 @@ nb::object keep_pool(const Key& key, const char* factory, const nb::dict& option
 
 }  // namespace
 
+Index read_index(nb::handle object, const char* name, const char* what) {
+  PyObject* number = object.ptr();
+  nb::object owned;
+  if (!PyLong_Check(number)) {
+    number = PyNumber_Index(number);
+    if (number == nullptr) {
+      PyErr_Clear();
+      type_error(std::string(name) + " must be " + what + ", not " + Py_TYPE(object.ptr())->tp_name);
+    }
+    owned = nb::steal(number);
+  }
+  int overflow = 0;
+  const Index value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow != 0) value_error(std::string(name) + ' ' + text_of(object) + " does not fit in 64 bits");
+  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return value;
+}
+
 Shape read_extents(nb::handle object, const char* name, int count) {
   if (is_number(object)) return Shape::filled(count, read_index(object, name, ints));
   Shape extents;
@@ -395,7 +412,7 @@ nb::object describe_window(nb::handle reducer, nb::handle kernel, nb::handle str
   require_entries(window.stride, stride, Argument::stride, count);
   require_entries(window.dilation, dilation, Argument::dilation, count);
   window.padding = read_padding(padding, count, key);
-  window.ceil_mode = read_flag(ceil_mode);
+  window.ceil_mode = read_flag(ceil_mode, "ceil_mode");
   key.add(Index{window.ceil_mode});
   for (const Shape* extents : {&window.axes, &window.kernel, &window.stride, &window.dilation}) key.add(*extents);
   const Options chosen = read_options(reading);
@@ -423,7 +440,7 @@ nb::object describe_global(nb::handle reducer, nb::handle axes, nb::handle keepd
   Reading reading(2, reducer, options);
   Global global;
   global.axes = read_axes(axes);
-  global.keepdims = read_flag(keepdims);
+  global.keepdims = read_flag(keepdims, "keepdims");
   reading.key.add(Index{global.keepdims});
   reading.key.add(global.axes);
   const Options chosen = read_options(reading);

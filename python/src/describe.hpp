@@ -45,6 +45,8 @@ nb::object describe_adaptive(nb::handle reducer, nb::handle output_size, nb::han
 nb::object describe_global(nb::handle reducer, nb::handle axes, nb::handle keepdims, nb::kwargs options);
 Adaptive describe_bins(nb::handle output_size, nb::handle axes);
 
+/// A whole number: an int, or whatever Python takes for one. `what` says what the argument may be.
+Index read_index(nb::handle object, const char* name, const char* what);
 /// A tuple of ints, or one int for `count` entries.
 Shape read_extents(nb::handle object, const char* name, int count);
 nb::tuple to_tuple(const Shape& shape);

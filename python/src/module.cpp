@@ -76,7 +76,8 @@ void add_object_protocol(Class& type, RecipeOf recipe_of) {
       .def("__repr__", [recipe_of](const Type& value) { return repr(recipe_of(value)); });
 }
 
-void set_thread_count(Index count) {
+void set_thread_count(nb::handle given) {
+  const Index count = read_index(given, "threads", "an int");
   if (count < 1 || count > 1024)
     throw nb::value_error(("threads " + std::to_string(count) + " must be from 1 to 1024").c_str());
   const nb::gil_scoped_release release;
@@ -160,7 +161,7 @@ NB_MODULE(_core, module) {
           required("indices"), required("gx"), optional("out"), "gy.");
   add_object_protocol(unpool, [](const DescribedUnpool& self) { return self.recipe(); });
 
-  module.def("set_threads", &set_thread_count, nb::arg("count"),
+  module.def("set_threads", &set_thread_count, required("count"),
              "Pools on this many threads from now on, the caller's included.");
   module.def("get_threads", &get_threads, "The number of threads in use.");
   module.def("targets", &targets, "Names of the instruction sets this machine can run kernels for, best first.");

@@ -294,3 +294,143 @@ def test_ndpool_does_without_onnx():
 
 def test_the_example():
     assert doctest.testmod(ndpool.onnx) == (0, 3)
+
+
+# What is refused, and from where models are taken.
+
+
+def pool_model(
+    operator="MaxPool", dtype=TensorProto.FLOAT, shape=(1, 1, 4), result=(1, 1, 2), opset=22
+):
+    attributes = {} if operator.startswith("Global") else {"kernel_shape": [2], "strides": [2]}
+    node = helper.make_node(operator, ["x"], ["y"], **attributes)
+    x = helper.make_tensor_value_info("x", dtype, shape)
+    y = helper.make_tensor_value_info("y", dtype, result)
+    graph = helper.make_graph([node], "pool", [x], [y])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+NUMBERS = [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint16, np.bool_, np.complex64]
+
+
+@pytest.mark.parametrize("operator", ["MaxPool", "AveragePool", "LpPool", "GlobalMaxPool"])
+def test_dtypes_are_those_of_the_opset(operator):
+    attributes = {} if operator.startswith("Global") else {"kernel_shape": [2]}
+    node = helper.make_node(operator, ["x"], ["y"], **attributes)
+    for dtype in (np.float16, np.float32, np.float64):
+        assert ndpool.onnx.run_node(node, [np.ones((1, 1, 4), dtype)]).y.dtype == dtype
+    for dtype in NUMBERS:
+        x = np.ones((1, 1, 4), dtype)
+        if operator == "MaxPool" and dtype in (np.int8, np.uint8):
+            assert ndpool.onnx.run_node(node, [x], opset_version=12).y.dtype == dtype
+            opset = 11
+        else:
+            opset = onnx.defs.onnx_opset_version()
+        text = rf"{operator}: the input 'x' has dtype {np.dtype(dtype)}; expected .*tensor\(float\)"
+        with pytest.raises(TypeError, match=text):
+            ndpool.onnx.run_node(node, [x], opset_version=opset)
+
+
+def test_models_are_held_to_the_dtypes_of_the_opset():
+    model = pool_model("AveragePool", TensorProto.INT8)
+    with pytest.raises(TypeError, match="AveragePool: the input 'x' has dtype int8; expected"):
+        ndpool.onnx.prepare(model).run([np.ones((1, 1, 4), np.int8)])
+
+
+def test_indices_of_unpooling_are_int64():
+    node = helper.make_node("MaxUnpool", ["x", "i"], ["y"], kernel_shape=[2], strides=[2])
+    x = np.ones((1, 1, 2), np.float32)
+    with pytest.raises(TypeError, match="the input 'i' has dtype int32; expected tensor.int64"):
+        ndpool.onnx.run_node(node, [x, np.zeros((1, 1, 2), np.int32)])
+
+
+@pytest.mark.parametrize(
+    "declared, given, text",
+    [
+        ({"shape": (1, 1, 6)}, (1, 1, 4), r"the input 'x' has shape \(1, 1, 4\).*\(1, 1, 6\)"),
+        ({"shape": (1, 4)}, (1, 1, 4), r"the input 'x' has shape \(1, 1, 4\).*\(1, 4\)"),
+        ({"shape": ("N", None, "N")}, (1, 1, 4), r"declares \(N, \?, N\), where N is 1"),
+        ({"result": (1, 1, 3)}, (1, 1, 4), r"the output 'y' has shape \(1, 1, 2\).*\(1, 1, 3\)"),
+        ({"shape": ("N", 1, 4), "result": ("M", 1, "N")}, (1, 1, 4), "the output 'y'.*N is 1"),
+    ],
+)
+def test_shapes_are_those_of_the_model(declared, given, text):
+    prepared = ndpool.onnx.prepare(pool_model(**declared))
+    with pytest.raises(ValueError, match=text):
+        prepared.run([np.ones(given, np.float32)])
+
+
+def test_shapes_that_a_model_leaves_open():
+    for shape, result in ((("N", "C", "L"), ("N", "C", "M")), ((None, 1, 4), (None,) * 3)):
+        model = pool_model(shape=shape, result=result)
+        y = ndpool.onnx.prepare(model).run([np.ones((3, 1, 4), np.float32)]).y
+        assert y.shape == (3, 1, 2)
+
+
+def test_results_have_the_dtype_of_the_model():
+    model = pool_model()
+    model.graph.output[0].type.tensor_type.elem_type = TensorProto.DOUBLE
+    with pytest.raises(TypeError, match="the output 'y' has dtype float32; expected float64"):
+        ndpool.onnx.prepare(model).run([np.ones((1, 1, 4), np.float32)])
+
+
+def test_outputs_info_is_checked():
+    node = helper.make_node("GlobalMaxPool", ["x"], ["y"])
+    x = np.ones((1, 2, 4), np.float32)
+    info = [(np.float32, (1, 2, 1))]
+    assert ndpool.onnx.run_node(node, [x], outputs_info=info).y.shape == (1, 2, 1)
+    with pytest.raises(ValueError, match="the output 'y' has shape"):
+        ndpool.onnx.run_node(node, [x], outputs_info=[(np.float32, (1, 1, 2))])
+
+
+def test_models_come_as_bytes_and_paths(tmp_path):
+    model, path = pool_model(), tmp_path / "model.onnx"
+    onnx.save(model, path)
+    x = np.array([[[1, 3, 2, 9]]], np.float32)
+    bytes_ = model.SerializeToString()
+    for given in (model, bytes_, bytearray(bytes_), memoryview(bytes_), path, str(path)):
+        assert ndpool.onnx.is_compatible(given)
+        assert ndpool.onnx.prepare(given).run([x]).y.tolist() == [[[3, 9]]]
+        assert ndpool.onnx.run_model(given, [x]).y.tolist() == [[[3, 9]]]
+
+
+def test_junk_is_refused_with_a_sentence(tmp_path):
+    path = tmp_path / "junk.onnx"
+    path.write_bytes(b"\xff\xffjunk")
+    for junk, text in {
+        b"\xff\xffjunk": "the bytes of the model cannot be read as an ONNX model",
+        b"": "the bytes of the model cannot be read as an ONNX model: there is no graph",
+        str(path): "the file '.*junk.onnx' cannot be read as an ONNX model",
+        path: "the file '.*junk.onnx' cannot be read as an ONNX model",
+    }.items():
+        with pytest.raises(ValueError, match=text):
+            ndpool.onnx.prepare(junk)
+    for wrong in (None, 5, [1], np.ones(3), pool_model().graph):
+        with pytest.raises(TypeError, match="model must be an onnx.ModelProto, bytes or a path"):
+            ndpool.onnx.prepare(wrong)
+    with pytest.raises(FileNotFoundError):
+        ndpool.onnx.prepare(tmp_path / "none.onnx")
+
+
+def test_opsets_of_the_future_are_refused():
+    newest = onnx.defs.onnx_opset_version()
+    x = np.ones((1, 1, 4), np.float32)
+    assert ndpool.onnx.prepare(pool_model(opset=newest)).run([x]).y.shape == (1, 1, 2)
+    text = f"opset {newest + 1} is not known; onnx .* has opsets up to {newest}"
+    with pytest.raises(ValueError, match=text):
+        ndpool.onnx.prepare(pool_model(opset=newest + 1))
+    node = helper.make_node("GlobalMaxPool", ["x"], ["y"])
+    with pytest.raises(ValueError, match=text):
+        ndpool.onnx.run_node(node, [x], opset_version=newest + 1)
+    unpool = helper.make_node("MaxUnpool", ["x", "i"], ["y"], kernel_shape=[2])
+    with pytest.raises(ValueError, match="MaxUnpool is no operator of opset 8"):
+        ndpool.onnx.run_node(unpool, [x, x], opset_version=8)
+
+
+def test_masks_are_refused():
+    node = helper.make_node("GlobalMaxPool", ["x"], ["y"])
+    x = np.ma.masked_array(np.ones((1, 1, 4), np.float32), mask=True)
+    with pytest.raises(TypeError, match="GlobalMaxPool: x is a masked array"):
+        ndpool.onnx.run_node(node, [x])
+    with pytest.raises(TypeError, match="MaxPool: x is a masked array"):
+        ndpool.onnx.prepare(pool_model()).run([x])
