@@ -73,6 +73,8 @@ def test_lists_of_ints(function, argument):
             assert_names_it(function, argument, value, ValueError)  # needs axes
         if argument == "output_size" and 0 < value < 2**63 or argument == "stride" and value > 0:
             continue  # memory that is not there; a stride beyond the array has one output
+        if argument == "padding" and value == 2**40:
+            continue  # likewise; on both axes it is below
         if argument == "axes" or (argument == "dilation" and 0 < value < 2**63):
             continue  # other sentences, below
         assert_names_it(function, argument, (value, 1), ValueError)
