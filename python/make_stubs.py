@@ -125,7 +125,7 @@ def package_stub(package: Any, operators: Any) -> str:
     for name in package.__all__:
         if hasattr(getattr(package, name), "vjp"):
             text += operator_stub(name, getattr(package, name))
-    text += "def output_shape(operator: str, shape: Ints, *args: Any, **options: Any) "
+    text += "def output_shape(operator: str, shape: Sequence[int], *args: Any, **options: Any) "
     text += "-> tuple[int, ...]: ...\n"
     text += "def set_threads(count: int) -> None: ...\ndef get_threads() -> int: ...\n"
     text += "def targets() -> list[str]: ...\n\n__version__: str\n"

@@ -551,6 +551,8 @@ def output_shape(
     """
     if not isinstance(operator, str):
         raise TypeError(f"operator must be a name, not {type(operator).__name__}")
+    if hasattr(shape, "__index__") and not hasattr(shape, "__len__"):
+        raise TypeError(f"shape must be a tuple of ints, not {type(shape).__name__}")
     if operator not in _descriptions:
         raise ValueError(f"operator must be one of {', '.join(_descriptions)}, not {operator!r}")
     return _descriptions[operator](*args, **options).output_shape(shape)

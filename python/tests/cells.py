@@ -28,7 +28,13 @@ def integer(value: Any) -> int:
 
 
 def is_sequence(value: Any) -> bool:
-    return hasattr(value, "__iter__") and not isinstance(value, (str, bytes))
+    """What has no order, such as a set, is none."""
+    return isinstance(value, (list, tuple, range, np.ndarray))
+
+
+def flag(value: Any) -> bool:
+    need(isinstance(value, (bool, np.bool_)) or integer(value) in (0, 1), f"{value!r} is no flag")
+    return bool(value)
 
 
 def entries(value: Any) -> list[Any]:
@@ -165,6 +171,7 @@ def batch_axes(shape) -> list[Axis]:
 def window(
     shape, kernel, stride=None, padding=0, dilation=1, *, axes=None, ceil_mode=False
 ) -> Geometry:
+    ceil_mode = flag(ceil_mode)
     kernel = main_list(kernel, axes)
     count = len(kernel)
     stride = kernel if stride is None else integers(stride, count)
@@ -183,7 +190,7 @@ def window(
         lo, hi = pads[i]
         if rule.startswith("same"):
             lo, hi = same_padding(shape[a], kernel[i], stride[i], dilation[i], rule == "same_lower")
-        ceil = bool(ceil_mode) and not rule.startswith("same")
+        ceil = ceil_mode and not rule.startswith("same")
         result[a] = window_axis(shape[a], kernel[i], stride[i], dilation[i], lo, hi, ceil)
     return Geometry(result, pooled)
 
@@ -199,11 +206,12 @@ def bins(shape, output_size, *, axes=None) -> Geometry:
 
 
 def whole(shape, *, axes=None, keepdims=False) -> Geometry:
+    drops_axes = not flag(keepdims)
     pooled = named_axes(axes, len(shape), len(shape))
     result = batch_axes(shape)
     for a in pooled:
         result[a] = adaptive_axis(shape[a], 1)
-    return Geometry(result, pooled, drops_axes=not keepdims)
+    return Geometry(result, pooled, drops_axes)
 
 
 @dataclass
@@ -283,6 +291,7 @@ class Average:
     empty: str = "error"
 
     def __post_init__(self):
+        self.count_include_pad = flag(self.count_include_pad)
         need_word(self.rounding, *ROUNDINGS)
         need_word(self.empty, "error", "identity")
         if self.divisor is not None:
