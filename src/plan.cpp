@@ -6,16 +6,19 @@
 #include "kernels/scratch.hpp"
 #include "kernels/separate.hpp"
 #include "kernels/table.hpp"
+#include "plan/general_plan.hpp"
 #include "rows.hpp"
 #include "tap_planes.hpp"
 #include "tiles.hpp"
 
-#include <ndpool/kernels.hpp>
+#include <ndpool/kernel_plan.hpp>
 #include <ndpool/part.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -31,7 +34,7 @@ struct ScalarTraits {
 };
 constexpr ScalarTraits scalar_traits[] = {
 #define NDPOOL_ROW(name, type) {sizeof(type), !std::is_integral_v<type>, !std::is_arithmetic_v<type>},
-    NDPOOL_SCALARS(NDPOOL_ROW)
+    NDPOOL_ALL_SCALARS(NDPOOL_ROW)
 #undef NDPOOL_ROW
 };
 const ScalarTraits& traits_of(ScalarKind kind) { return scalar_traits[static_cast<int>(kind)]; }
@@ -186,25 +189,43 @@ KernelPlan::KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_
     : kind_(kind), choice_(choice), rows_(std::move(rows)) {}
 KernelPlan::~KernelPlan() = default;
 
+namespace {
+
+/// True if the row kernels can run this pool: they keep whole rows, whose sums must be exact, and have no identities for
+/// windows without an input element.
+bool rows_accept(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry, Rows& rows) {
+  if (kind >= ScalarKind::kind_u32 || geometry.empty_window()) return false;
+  if (choice.combine == Combine::sum && !(sum_is_exact(kind, geometry.tap_count()) && divisor_fits(choice.average)))
+    return false;
+  if (choice.combine == Combine::sum && kind == ScalarKind::kind_i64) rows.accumulator_bytes = 16;
+  const auto keeps_too_much = [&] {
+    return !is_modest(row_pixels(rows), rows.inner.extent) || fold_scratch_bytes(rows) > most_scratch;
+  };
+  if (keeps_too_much()) rows = rows.with_rows_of_lanes(most_lanes);
+  if (keeps_too_much() || is_mostly_padding(geometry)) return false;
+  return !is_analytic(choice.combine) || analytic_scratch_bytes(rows) + wide_bytes(kind, rows) <= most_scratch;
+}
+
+bool is_forced(const char* name) {
+  const char* forced = std::getenv("NDPOOL_FORCE_IMPLEMENTATION");
+  return forced != nullptr && std::strcmp(forced, name) == 0;
+}
+
+}  // namespace
+
 std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const KernelChoice& choice,
                                                    const Geometry& geometry, const ArrayStrides& strides) {
   if (kind == ScalarKind::none || choice.combine == Combine::none) return nullptr;
-  if (choice.combine == Combine::sum && !(sum_is_exact(kind, geometry.tap_count()) && divisor_fits(choice.average)))
-    return nullptr;
   if (is_analytic(choice.combine) && !traits_of(kind).is_real) return nullptr;
-  // Windows without an input element have values of their own, which only the spec gives; empty arrays have none.
-  if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
+  if (element_count(geometry.output_shape()) == 0) return nullptr;
   auto rows = std::make_unique<Rows>(make_rows(geometry, strides));
-  if (choice.combine == Combine::sum && kind == ScalarKind::kind_i64) rows->accumulator_bytes = 16;
-  const auto keeps_too_much = [&] {
-    return !is_modest(row_pixels(*rows), rows->inner.extent) || fold_scratch_bytes(*rows) > most_scratch;
-  };
-  if (keeps_too_much()) *rows = rows->with_rows_of_lanes(most_lanes);
-  if (keeps_too_much() || is_mostly_padding(geometry)) return nullptr;
-  if (is_analytic(choice.combine) && analytic_scratch_bytes(*rows) + wide_bytes(kind, *rows) > most_scratch)
-    return nullptr;
+  std::unique_ptr<const GeneralPlan> general = is_analytic(choice.combine) || is_forced("rows") ? nullptr : GeneralPlan::make(kind, choice, *rows);
+  const bool has_rows = rows_accept(kind, choice, geometry, *rows);
+  if (!has_rows && general == nullptr) return nullptr;
   std::shared_ptr<KernelPlan> plan(new KernelPlan(kind, choice, std::move(rows)));
-  if (is_analytic(choice.combine)) return plan;
+  if (general != nullptr && (!has_rows || is_forced("general"))) plan->general_ = std::move(general);
+  plan->has_rows_ = has_rows;
+  if (!has_rows || is_analytic(choice.combine)) return plan;
   if (const PackedPlanes packed = make_packed_planes(*plan->rows_, traits_of(kind).size); packed.planes > 0)
     plan->packed_ = std::make_unique<const PackedPlanes>(packed);
   plan->values_tile_ = values_tiling(*plan->rows_, plan->packed_.get()).tile;
@@ -213,6 +234,7 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
 }
 
 std::size_t KernelPlan::scratch_bytes() const {
+  if (!has_rows_) return general_->scratch_bytes();
   const std::size_t wide = wide_bytes(kind_, *rows_);
   if (is_analytic(choice_.combine)) return analytic_scratch_bytes(*rows_) + wide;
   std::size_t bytes = values_bytes_;
@@ -243,6 +265,7 @@ bool KernelPlan::run_analytic(WinnerUse use, const void* in, void* tangent_in, v
 }
 
 bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
+  if (general_ != nullptr) return general_->run(in, out, watch);
   if (is_analytic(choice_.combine))
     return run_map(
         *rows_, kind_, traits_of(kind_).is_short, 1, analytic_scratch_bytes(*rows_), watch, {in, out, nullptr, nullptr},
@@ -265,12 +288,13 @@ bool KernelPlan::fits(IndexKind kind) const {
 }
 
 bool KernelPlan::has_winners() const {
-  return static_cast<int>(choice_.combine) < static_cast<int>(Combine::sum) &&
+  return has_rows_ && static_cast<int>(choice_.combine) < static_cast<int>(Combine::sum) &&
          rows_->tap_count <= most_winner_taps(kind_) &&
          winners_bytes(*rows_) + wide_bytes(kind_, *rows_) <= most_scratch;
 }
 
 bool KernelPlan::has_derivatives() const {
+  if (!has_rows_) return false;
   if (is_analytic(choice_.combine)) return analytic_kernels(kind_, choice_).derivatives != nullptr;
   if (!traits_of(kind_).is_real) return false;
   if (choice_.combine == Combine::sum) return spread_rows(rows_->with_whole_axes_merged()).bytes() <= most_scratch;

@@ -68,7 +68,7 @@ Axis as_window(const Axis& axis) {
 
 }  // namespace
 
-Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides) {
+Rows make_rows(const Geometry& geometry, const ArrayStrides& strides) {
   Rows rows;
   int last_pooled = geometry.rank - 1;
   while (last_pooled > 0 && !geometry.axes[last_pooled].pooled) --last_pooled;

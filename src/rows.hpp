@@ -131,7 +131,7 @@ struct PackedPlanes {
 /// How planes of elements of `size` bytes are packed; none (planes = 0) where that does not pay.
 PackedPlanes make_packed_planes(const Rows& rows, std::size_t size);
 
-Rows make_rows(const Geometry& geometry, const KernelPlan::ArrayStrides& strides);
+Rows make_rows(const Geometry& geometry, const ArrayStrides& strides);
 
 /// Where a row stands: its loop and vertical positions, and the offsets they add up to. Steps from row to row without
 /// divisions.

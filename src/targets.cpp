@@ -1,4 +1,5 @@
 // Which instruction set's kernels run.
+#include "kernels/general/table.hpp"
 #include "kernels/scratch.hpp"
 #include "kernels/table.hpp"
 #include "nan_flag.hpp"
@@ -87,6 +88,12 @@ bool nans_raise_a_flag() {
 }
 
 const KernelTable& kernels() { return *in_use().load(std::memory_order_relaxed); }
+
+general::GeneralKernel general::kernel_of(ElementKind kind) {
+  const auto which = static_cast<int>(kind);
+  const GeneralKernels* const extremes = extremes_for(kernels().target);
+  return extremes->of[which] != nullptr ? extremes->of[which] : sums_for(kernels().target)->of[which];
+}
 
 std::vector<std::string> targets() {
   std::vector<std::string> names;

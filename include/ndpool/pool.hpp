@@ -6,7 +6,7 @@
 #pragma once
 
 #include <ndpool/geometry.hpp>
-#include <ndpool/kernels.hpp>
+#include <ndpool/kernel_plan.hpp>
 #include <ndpool/part.hpp>
 #include <ndpool/reducer.hpp>
 #include <ndpool/spec/run.hpp>

@@ -1,0 +1,96 @@
+#include "kernels/general/choose.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace ndpool::general {
+
+namespace {
+
+template <class T>
+std::optional<ElementChoice> extreme_of(const KernelChoice& choice) {
+  const bool is_min = choice.combine == Combine::min;
+  ElementChoice element;
+  element.traits = {sizeof(T), sizeof(T), false, true};
+  Finish& finish = element.finish;
+  constexpr auto highest_bit = static_cast<std::int64_t>(std::uint64_t{1} << (8 * sizeof(T) - 1));
+  if constexpr (std::is_integral_v<T>) {
+    constexpr ElementKind kinds[] = {ElementKind::max8, ElementKind::max16, ElementKind::max32, ElementKind::max64};
+    element.kind = kinds[std::bit_width(sizeof(T)) - 1];
+    // Numbers are compared as unsigned, those of 64 bits as signed.
+    const bool flips_sign = std::is_signed_v<T> != (sizeof(T) == 8);
+    finish.flip = (flips_sign ? highest_bit : 0) ^ (is_min ? -1 : 0);
+    if (std::is_same_v<T, bool>) finish.flip = is_min ? 1 : 0;
+  } else if (std::is_floating_point_v<T> && choice.nan == Nan::propagate) {
+    element.kind = sizeof(T) == 4 ? ElementKind::max_f32 : ElementKind::max_f64;
+    finish.flip = is_min ? highest_bit : 0;
+  } else {
+    element.kind = sizeof(T) == 2 ? ElementKind::key16 : sizeof(T) == 4 ? ElementKind::key32 : ElementKind::key64;
+    finish.flip = is_min ? -1 : 0;
+    finish.ignores_nan = choice.nan == Nan::ignore;
+    const int mantissa_bits = sizeof(T) == 8 ? 52 : sizeof(T) == 4 ? 23 : std::is_same_v<T, f16> ? 10 : 7;
+    finish.infinity = std::int64_t{-1} << mantissa_bits & (std::numeric_limits<std::int64_t>::max() >> (64 - 8 * sizeof(T)));
+    finish.quiet_bit = std::int64_t{1} << (mantissa_bits - 1);
+  }
+  return element;
+}
+
+/// Of a sum of `taps` numbers of magnitude 2^bits: the bits of its magnitude.
+int sum_bits(int bits, Index taps) { return bits + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(taps))); }
+
+template <class T>
+std::optional<ElementChoice> sum_of(const KernelChoice& choice, Index taps) {
+  ElementChoice element;
+  Finish& finish = element.finish;
+  finish.averages = choice.averages;
+  finish.rounding = choice.average.rounding;
+  if constexpr (!std::is_integral_v<T>) {
+    element.kind = std::is_same_v<T, float>    ? ElementKind::sum_f32
+                   : std::is_same_v<T, double> ? ElementKind::sum_f64
+                   : std::is_same_v<T, f16>    ? ElementKind::sum_f16
+                                               : ElementKind::sum_bf16;
+    element.traits = {sizeof(T), sizeof(T) == 8 ? std::size_t{8} : std::size_t{4}, true, true};
+    return element;
+  } else {
+    if (sizeof(T) == 8) return std::nullopt;
+    constexpr int bits = std::numeric_limits<T>::digits + (std::is_signed_v<T> ? 1 : 0);
+    const int all = sum_bits(bits, taps);
+    if (all > (sizeof(T) == 4 ? 62 : 30)) return std::nullopt;
+    finish.is_bool = std::is_same_v<T, bool>;
+    finish.quotients_fit_float = all <= 22;
+    finish.quotients_fit_double = all <= 51;
+    constexpr Index few = 255;
+    if (sizeof(T) == 1 && taps <= few) {
+      element.kind = std::is_signed_v<T> ? ElementKind::few_i8 : ElementKind::few_u8;
+      element.traits = {1, 2, true, false};
+      return element;
+    }
+    constexpr ElementKind signed_kinds[] = {ElementKind::sum_i8, ElementKind::sum_i16, ElementKind::sum_i32};
+    constexpr ElementKind unsigned_kinds[] = {ElementKind::sum_u8, ElementKind::sum_u16, ElementKind::sum_u32};
+    constexpr int which = std::min(2, static_cast<int>(std::bit_width(sizeof(T))) - 1);
+    element.kind = std::is_signed_v<T> ? signed_kinds[which] : unsigned_kinds[which];
+    element.traits = {sizeof(T), sizeof(T) == 4 ? std::size_t{8} : std::size_t{4}, true, false};
+    return element;
+  }
+}
+
+}  // namespace
+
+std::optional<ElementChoice> choose_element(ScalarKind scalar, const KernelChoice& choice, Index taps) {
+  if (choice.combine != Combine::max && choice.combine != Combine::min && choice.combine != Combine::sum)
+    return std::nullopt;
+  constexpr Index max_divisor = Index{1} << 53;  // exact as a double
+  if (choice.averages && choice.average.divisor != AverageOptions::no_divisor &&
+      std::abs(choice.average.divisor) > max_divisor)
+    return std::nullopt;
+  switch (scalar) {
+#define NDPOOL_ROW(name, type) \
+  case ScalarKind::kind_##name: return choice.combine == Combine::sum ? sum_of<type>(choice, taps) : extreme_of<type>(choice);
+    NDPOOL_ALL_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+    case ScalarKind::none: break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace ndpool::general

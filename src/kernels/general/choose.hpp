@@ -1,0 +1,57 @@
+// Which element of the general engine serves a scalar and a reducer.
+#pragma once
+
+#include "kernels/general/job.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace ndpool::general {
+
+/// Every element that the engine is compiled for. One row feeds the list, its types and the tables of all targets.
+#define NDPOOL_GENERAL_EXTREMES(ROW)    \
+  ROW(max8, IntegerMax<std::uint8_t>)   \
+  ROW(max16, IntegerMax<std::uint16_t>) \
+  ROW(max32, IntegerMax<std::uint32_t>) \
+  ROW(max64, IntegerMax<std::int64_t>)  \
+  ROW(max_f32, FloatMax<float>)         \
+  ROW(max_f64, FloatMax<double>)        \
+  ROW(key16, KeyMax<std::int16_t>)      \
+  ROW(key32, KeyMax<std::int32_t>)      \
+  ROW(key64, KeyMax<std::int64_t>)
+#define NDPOOL_GENERAL_SUMS(ROW)                           \
+  ROW(sum_f32, RealSum<float>)                             \
+  ROW(sum_f64, RealSum<double>)                            \
+  ROW(sum_f16, HalfSum<f16>)                               \
+  ROW(sum_bf16, HalfSum<bf16>)                             \
+  ROW(sum_i8, IntegerSum<std::int8_t, std::int32_t>)       \
+  ROW(sum_u8, IntegerSum<std::uint8_t, std::int32_t>)      \
+  ROW(sum_i16, IntegerSum<std::int16_t, std::int32_t>)     \
+  ROW(sum_u16, IntegerSum<std::uint16_t, std::int32_t>)    \
+  ROW(sum_i32, IntegerSum<std::int32_t, std::int64_t>)     \
+  ROW(sum_u32, IntegerSum<std::uint32_t, std::int64_t>)    \
+  ROW(few_i8, IntegerSum<std::int8_t, std::int16_t>)       \
+  ROW(few_u8, IntegerSum<std::uint8_t, std::uint16_t>)
+#define NDPOOL_GENERAL_ELEMENTS(ROW) \
+  NDPOOL_GENERAL_EXTREMES(ROW)       \
+  NDPOOL_GENERAL_SUMS(ROW)
+
+enum class ElementKind : unsigned char {
+#define NDPOOL_ROW(name, ...) name,
+  NDPOOL_GENERAL_ELEMENTS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+      count,
+};
+inline constexpr int element_kinds = static_cast<int>(ElementKind::count);
+
+/// The element of a pool, and how it is finished.
+struct ElementChoice {
+  ElementKind kind = ElementKind::count;
+  ElementTraits traits;
+  Finish finish;
+};
+
+/// None if no element serves: 64-bit integer sums, and windows so large that sums could leave their accumulator.
+std::optional<ElementChoice> choose_element(ScalarKind scalar, const KernelChoice& choice, Index taps);
+
+}  // namespace ndpool::general

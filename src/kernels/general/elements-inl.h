@@ -1,0 +1,280 @@
+// Per-target code: what an element is while the general engine combines it, how it is loaded from an array, and how it
+// is stored. The only code of the engine per scalar. No include guard of the usual kind: see fold-inl.h.
+#if defined(NDPOOL_GENERAL_ELEMENTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_GENERAL_ELEMENTS_INL_H_
+#undef NDPOOL_GENERAL_ELEMENTS_INL_H_
+#else
+#define NDPOOL_GENERAL_ELEMENTS_INL_H_
+#endif
+
+#include "kernels/general/finish.hpp"
+
+#include <ndpool/half.hpp>
+#include <ndpool/spec/average.hpp>
+
+#include <hwy/highway.h>
+
+#include <bit>
+#include <limits>
+
+#undef NDPOOL_ALWAYS_INLINE
+#define NDPOOL_ALWAYS_INLINE HWY_ATTR __attribute__((always_inline))
+
+HWY_BEFORE_NAMESPACE();
+namespace ndpool {
+namespace HWY_NAMESPACE {
+namespace general {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using namespace ndpool::general;  // what does not depend on the target
+
+/// An integer whose highest bit comes first in its order: signed where the target has no unsigned maximum.
+template <std::size_t size>
+using OrderedBits = std::conditional_t<
+    size == 1, std::uint8_t,
+    std::conditional_t<size == 2, std::uint16_t, std::conditional_t<size == 4, std::uint32_t, std::int64_t>>>;
+
+/// Types and loads that all elements share. `Stored` is what arrays hold, `Work` what rows of scratch hold.
+template <class StoredT, class WorkT>
+struct ElementBase {
+  using Stored = StoredT;
+  using Work = WorkT;
+  using D = hn::ScalableTag<Work>;
+  using V = hn::Vec<D>;
+  static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+  static constexpr bool is_sum = false;
+  /// Stores finish what the last fold made; else a pass of its own does.
+  static constexpr bool stores_fused = true;
+  /// Arrays and scratch hold the same numbers.
+  static constexpr bool lifts_nothing = false;
+  static HWY_INLINE V load(const Work* from, const Finish&) { return hn::LoadU(D(), from); }
+};
+
+/// Max of integers. `flip` makes it a minimum (all bits), or the maximum of the other signedness (highest bit).
+template <class Bits>
+struct IntegerMax : ElementBase<Bits, Bits> {
+  using Base = ElementBase<Bits, Bits>;
+  using typename Base::D;
+  using typename Base::V;
+  static Bits identity(const Finish&) { return std::numeric_limits<Bits>::lowest(); }
+  static HWY_INLINE V flipped(V v, const Finish& f) { return hn::Xor(v, hn::Set(D(), static_cast<Bits>(f.flip))); }
+  static HWY_INLINE V lift(const Bits* from, const Finish& f) { return flipped(hn::LoadU(D(), from), f); }
+  static HWY_INLINE V combine(V a, V b) { return hn::Max(a, b); }
+  static HWY_INLINE void store(V v, Bits* to, Index, const Finish& f) { hn::StoreU(flipped(v, f), D(), to); }
+};
+
+/// Max of floats that propagates NaN. `flip` is the sign bit for a minimum.
+template <class T>
+struct FloatMax : ElementBase<T, T> {
+  using Base = ElementBase<T, T>;
+  using typename Base::D;
+  using typename Base::V;
+  static T identity(const Finish&) { return -std::numeric_limits<T>::infinity(); }
+  static HWY_INLINE V flipped(V v, const Finish& f) {
+    const hn::RebindToSigned<D> bits;
+    return hn::BitCast(D(), hn::Xor(hn::BitCast(bits, v), hn::Set(bits, static_cast<hn::TFromD<decltype(bits)>>(f.flip))));
+  }
+  static HWY_INLINE V lift(const T* from, const Finish& f) { return flipped(hn::LoadU(D(), from), f); }
+  static HWY_INLINE V combine(V a, V b) {
+    const V larger = hn::IfThenElse(hn::IsNaN(a), a, hn::Max(a, b));
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+    return larger;  // x86's maximum is its second operand if one is NaN
+#else
+    return hn::IfThenElse(hn::IsNaN(b), b, larger);
+#endif
+  }
+  static HWY_INLINE void store(V v, T* to, Index, const Finish& f) { hn::StoreU(flipped(v, f), D(), to); }
+};
+
+/// Max of floats as integers of the same order: of 16-bit floats, which needs no conversion, and of all floats whose
+/// NaNs are ignored. `flip` complements keys for a minimum. Keys below that of -infinity are free: the lowest is the
+/// identity, the next one NaN where it loses to every number.
+template <class Bits>
+struct KeyMax : ElementBase<Bits, Bits> {
+  using Base = ElementBase<Bits, Bits>;
+  using typename Base::D;
+  using typename Base::V;
+  static constexpr int sign_shift = 8 * sizeof(Bits) - 1;
+  static constexpr Bits lowest = std::numeric_limits<Bits>::lowest(), highest = std::numeric_limits<Bits>::max();
+  static Bits identity(const Finish&) { return lowest; }
+  static Bits nan_key(const Finish& f) { return f.ignores_nan ? static_cast<Bits>(lowest + 1) : highest; }
+  static HWY_INLINE V ordered(V bits) {
+    return hn::Xor(bits, hn::And(hn::ShiftRight<sign_shift>(bits), hn::Set(D(), highest)));
+  }
+  static HWY_INLINE V lift(const Bits* from, const Finish& f) {
+    const V bits = hn::LoadU(D(), from);
+    const auto is_nan = hn::Gt(hn::And(bits, hn::Set(D(), highest)), hn::Set(D(), static_cast<Bits>(f.infinity)));
+    return hn::IfThenElse(is_nan, hn::Set(D(), nan_key(f)), hn::Xor(ordered(bits), hn::Set(D(), static_cast<Bits>(f.flip))));
+  }
+  static HWY_INLINE V combine(V a, V b) { return hn::Max(a, b); }
+  static HWY_INLINE void store(V key, Bits* to, Index, const Finish& f) {
+    V bits = ordered(hn::Xor(key, hn::Set(D(), static_cast<Bits>(f.flip))));
+    // The identity is -infinity, or +infinity for a minimum.
+    const V infinity = hn::Set(D(), static_cast<Bits>(f.flip != 0 ? f.infinity : (f.infinity | lowest)));
+    bits = hn::IfThenElse(hn::Eq(key, hn::Set(D(), lowest)), infinity, bits);
+    const V nan = hn::Set(D(), static_cast<Bits>(f.infinity | f.quiet_bit));
+    bits = hn::IfThenElse(hn::Eq(key, hn::Set(D(), nan_key(f))), nan, bits);
+    hn::StoreU(bits, D(), to);
+  }
+};
+
+/// What sums of `S` are kept in.
+template <class S>
+struct SumOf;
+template <class S, class W>
+struct SumBase : ElementBase<S, W> {
+  static constexpr bool is_sum = true;
+  static W identity(const Finish&) { return W(0); }
+  static HWY_INLINE hn::Vec<hn::ScalableTag<W>> combine(hn::Vec<hn::ScalableTag<W>> a, hn::Vec<hn::ScalableTag<W>> b) {
+    return hn::Add(a, b);
+  }
+};
+
+/// The divisors of the vector at `i`: one for all, or one for each element.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V divided(D d, V sum, Index i, const Finish& f) {
+  using T = hn::TFromD<D>;
+  if (f.counts == nullptr) {
+    if (f.reciprocal != 0) return hn::Mul(sum, hn::Set(d, static_cast<T>(f.reciprocal)));  // of a power of two: exact
+    return hn::Div(sum, hn::Set(d, static_cast<T>(f.count)));
+  }
+  if constexpr (sizeof(T) == 8) {
+    return hn::Div(sum, hn::Mul(hn::Set(d, f.count), hn::LoadU(d, f.counts + i)));
+  } else {  // the product is exact in double, so that it is rounded once
+#if HWY_TARGET == HWY_SCALAR
+    return hn::Div(sum, hn::Set(d, static_cast<T>(f.count * f.counts[i])));
+#else
+    const hn::Rebind<double, hn::Half<D>> wide;
+    const hn::Half<D> half;
+    const auto count = hn::Set(wide, f.count);
+    const auto low = hn::DemoteTo(half, hn::Mul(count, hn::LoadU(wide, f.counts + i)));
+    const auto high = hn::DemoteTo(half, hn::Mul(count, hn::LoadU(wide, f.counts + i + hn::Lanes(wide))));
+    return hn::Div(sum, hn::Combine(d, high, low));
+#endif
+  }
+}
+
+template <class T>
+struct RealSum : SumBase<T, T> {
+  using Base = SumBase<T, T>;
+  static constexpr bool lifts_nothing = true;
+  using typename Base::D;
+  using typename Base::V;
+  static HWY_INLINE V lift(const T* from, const Finish&) { return hn::LoadU(D(), from); }
+  static HWY_INLINE V finished(V sum, Index i, const Finish& f) { return f.averages ? divided(D(), sum, i, f) : sum; }
+  static HWY_INLINE void store(V sum, T* to, Index i, const Finish& f) { hn::StoreU(finished(sum, i, f), D(), to); }
+};
+
+/// Without instructions, Highway's conversions of f16 are wrong for infinities and NaN.
+inline constexpr bool has_f16_instructions = HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON;
+
+/// Sums of 16-bit floats: widened when loaded, rounded once, to nearest even, when stored. NaNs keep their sign only.
+template <class S>
+struct HalfSum : SumBase<S, float> {
+  using Base = SumBase<S, float>;
+  using typename Base::D;
+  using typename Base::V;
+  using Bits = hn::Rebind<std::uint16_t, D>;
+  static HWY_INLINE V lift(const S* from, const Finish&) {
+    if constexpr (std::is_same_v<S, f16> && !has_f16_instructions) {
+      alignas(64) float wide[hn::MaxLanes(D())];
+      for (std::size_t i = 0; i < hn::Lanes(D()); ++i) wide[i] = static_cast<float>(from[i]);
+      return hn::Load(D(), wide);
+    } else if constexpr (std::is_same_v<S, f16>) {
+      const hn::Rebind<hwy::float16_t, D> narrow;
+      return hn::PromoteTo(D(), hn::LoadU(narrow, reinterpret_cast<const hwy::float16_t*>(from)));
+    } else {
+      const hn::Rebind<std::uint32_t, D> wide;
+      const auto bits = hn::PromoteTo(wide, hn::LoadU(Bits(), reinterpret_cast<const std::uint16_t*>(from)));
+      return hn::BitCast(D(), hn::ShiftLeft<16>(bits));
+    }
+  }
+  static HWY_INLINE void store(V sum, S* to, Index i, const Finish& f) {
+    V v = f.averages ? divided(D(), sum, i, f) : sum;
+    v = hn::IfThenElse(hn::IsNaN(v), hn::CopySign(hn::Set(D(), std::numeric_limits<float>::quiet_NaN()), v), v);
+    auto* const at = reinterpret_cast<std::uint16_t*>(to);
+    if constexpr (std::is_same_v<S, f16> && !has_f16_instructions) {
+      alignas(64) float wide[hn::MaxLanes(D())];
+      hn::Store(v, D(), wide);
+      for (std::size_t k = 0; k < hn::Lanes(D()); ++k) to[k] = S(wide[k]);
+    } else if constexpr (std::is_same_v<S, f16>) {
+      hn::StoreU(hn::BitCast(Bits(), hn::DemoteTo(hn::Rebind<hwy::float16_t, D>(), v)), Bits(), at);
+    } else {
+      const hn::Rebind<std::int32_t, D> wide;
+      const hn::Rebind<std::uint32_t, D> plain;
+      const auto bits = hn::BitCast(wide, v);
+      const auto is_odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(wide, 1));
+      auto rounded = hn::Add(bits, hn::Add(is_odd, hn::Set(wide, 0x7fff)));
+      rounded = hn::IfThenElse(hn::RebindMask(wide, hn::IsNaN(v)), bits, rounded);
+      const auto upper = hn::BitCast(wide, hn::ShiftRight<16>(hn::BitCast(plain, rounded)));
+      hn::StoreU(hn::DemoteTo(Bits(), upper), Bits(), at);
+    }
+  }
+};
+
+/// Sums of integers in an integer that holds them. They are divided, rounded and clamped in a pass of their own.
+template <class S, class W>
+struct IntegerSum : SumBase<S, W> {
+  using Base = SumBase<S, W>;
+  using typename Base::D;
+  using typename Base::V;
+  static constexpr bool stores_fused = false;
+  static HWY_INLINE V lift(const S* from, const Finish&) {
+    const hn::Rebind<S, D> narrow;
+    if constexpr (std::is_unsigned_v<S> && std::is_signed_v<W>) {
+      const hn::RebindToUnsigned<D> wide;
+      return hn::BitCast(D(), hn::PromoteTo(wide, hn::LoadU(narrow, from)));
+    } else {
+      return hn::PromoteTo(D(), hn::LoadU(narrow, from));
+    }
+  }
+  static HWY_INLINE void store(V, S*, Index, const Finish&) {}
+
+  /// Writes the results of a row of sums.
+  static void finish_row(const W* sums, Index n, S* to, const Finish& f) {
+    constexpr W low = std::is_signed_v<W> ? static_cast<W>(std::numeric_limits<S>::lowest()) : W(0);
+    const W high = static_cast<W>(f.is_bool ? 1 : std::numeric_limits<S>::max());
+    const auto clamped = [low, high](auto v) NDPOOL_ALWAYS_INLINE {
+      using Result = decltype(v);
+      v = v < static_cast<Result>(low) ? static_cast<Result>(low) : v;
+      return static_cast<S>(v > static_cast<Result>(high) ? static_cast<Result>(high) : v);
+    };
+    if (!f.averages) {
+      for (Index i = 0; i < n; ++i) to[i] = clamped(sums[i]);
+      return;
+    }
+    const double* counts = f.counts;
+    const double count = f.count;
+    if (f.rounding == Rounding::half_even && f.quotients_fit_float && counts == nullptr) {
+      // A quotient of a sum below 2^22 is nearer to itself as a float than to a half that it is not.
+      constexpr float shifter = 12582912.0F;  // 1.5 * 2^23: adding it leaves no bits behind the point
+      const auto divisor = static_cast<float>(count);
+      for (Index i = 0; i < n; ++i)
+        to[i] = clamped(static_cast<std::int32_t>((static_cast<float>(sums[i]) / divisor + shifter) - shifter));
+    } else if (f.rounding == Rounding::half_even && f.quotients_fit_double) {
+      // The same for doubles and sums below 2^51; those are the last bits of a double that 1.5 * 2^52 is added to.
+      constexpr double shifter = 6755399441055744.0;
+      constexpr auto offset = std::bit_cast<std::int64_t>(shifter);
+      const auto rounded = [shifter, offset, clamped](W sum, double divisor) NDPOOL_ALWAYS_INLINE {
+        const double exact = std::bit_cast<double>(static_cast<std::int64_t>(sum) + offset) - shifter;
+        return clamped(std::bit_cast<std::int64_t>(exact / divisor + shifter) - offset);
+      };
+      if (counts == nullptr)
+        for (Index i = 0; i < n; ++i) to[i] = rounded(sums[i], count);
+      else
+        for (Index i = 0; i < n; ++i) to[i] = rounded(sums[i], count * counts[i]);
+    } else {
+      for (Index i = 0; i < n; ++i) {
+        const double divisor = counts == nullptr ? count : count * counts[i];
+        to[i] = clamped(spec::round_divide(static_cast<std::int64_t>(sums[i]), static_cast<Index>(divisor), f.rounding));
+      }
+    }
+  }
+};
+
+}  // namespace general
+}  // namespace HWY_NAMESPACE
+}  // namespace ndpool
+HWY_AFTER_NAMESPACE();
+
+#endif  // NDPOOL_GENERAL_ELEMENTS_INL_H_

@@ -1,0 +1,579 @@
+// Per-target code: runs one tile of the general engine. A tile is a box of outputs of some planes. Its input box goes
+// through the axes in the stated order, first axis first; each fold makes the cells of one axis its outputs.
+#if defined(NDPOOL_GENERAL_ENGINE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_GENERAL_ENGINE_INL_H_
+#undef NDPOOL_GENERAL_ENGINE_INL_H_
+#else
+#define NDPOOL_GENERAL_ENGINE_INL_H_
+#endif
+
+#include "kernels/general/job.hpp"
+#include "kernels/general/row-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ndpool {
+namespace HWY_NAMESPACE {
+namespace general {
+
+template <class E>
+class Engine {
+ public:
+  using Work = typename E::Work;
+  using S = typename E::Stored;
+
+  explicit Engine(const GeneralJob& job)
+      : layout_(job.layout),
+        in_(static_cast<const S*>(job.in)),
+        out_(static_cast<S*>(job.out)),
+        scratch_(static_cast<char*>(job.scratch)),
+        finish_(job.finish),
+        fold_(layout_, scratch_, finish_),
+        row_fold_(layout_, scratch_, finish_, fold_),
+        last_(layout_.last()) {}
+
+  void run_tile(Index number) {
+    place_tile(number);
+    if (!layout_.in_is_direct) pack_input();
+    if (!layout_.out_is_direct) set_packed_out();
+    if (layout_.folds_planes_as_lanes())
+      fold_planes_as_lanes();
+    else if (layout_.method == RowMethod::lanes)
+      fold_lanes();
+    else if (layout_.method == RowMethod::single)
+      fold_single_windows();
+    else
+      fold_rows_of_tile();
+    if (!layout_.out_is_direct) unpack_output();
+  }
+
+ private:
+  template <class T>
+  T* at(std::size_t offset) const {
+    return reinterpret_cast<T*>(scratch_ + offset);
+  }
+  const AxisLayout& axis(int a) const { return layout_.axes[static_cast<std::size_t>(a)]; }
+
+  // ---- where the tile is
+  struct Side {
+    Range outputs;
+    Index lo = 0, hi = 0;  ///< cells that its windows have on the axis
+    Index in_stride = 0, out_stride = 0;
+    Index cells() const { return hi - lo; }
+    Index count() const { return outputs.end - outputs.begin; }
+  };
+
+  void place_tile(Index number) {
+    const auto take = [&number](Index all, Index tile) -> Range {
+      const Index tiles = (all + tile - 1) / tile, begin = number % tiles * tile;
+      number /= tiles;
+      return {begin, std::min(all, begin + tile)};
+    };
+    lane_range_ = take(layout_.lanes, layout_.lanes_per_tile);
+    strips_ = 1;
+    for (int a = last_; a >= 0; --a) {
+      Side& side = side_[a];
+      const AxisLayout& of = axis(a);
+      if (a == last_ && layout_.strips_per_tile > 1)
+        side.outputs = take_strips(number);
+      else
+        side.outputs = take(of.windows.outputs, of.tile);
+      side.lo = std::clamp<Index>(of.windows.begin(side.outputs.begin), 0, of.windows.cells);
+      side.hi = std::clamp<Index>(of.windows.end(side.outputs.end - 1), side.lo, of.windows.cells);
+      side.in_stride = of.in_stride;
+      side.out_stride = of.out_stride;
+    }
+    planes_ = take(layout_.planes, layout_.planes_per_tile);
+  }
+  /// Some strips of equal length, or the shorter one at the end of the row.
+  Range take_strips(Index& number) {
+    const AxisLayout& row = axis(last_);
+    const Index groups = strip_groups(layout_), group = number % groups, whole = row.windows.outputs / row.tile;
+    number /= groups;
+    const Index first = group * layout_.strips_per_tile;
+    if (first >= whole) return {whole * row.tile, row.windows.outputs};
+    strips_ = std::min(layout_.strips_per_tile, whole - first);
+    return {first * row.tile, (first + strips_) * row.tile};
+  }
+  struct Offsets {
+    Index in = 0, out = 0;
+  };
+  Offsets plane_offsets(Index plane) const {
+    Offsets offsets;
+    for (std::size_t i = layout_.loops.size(); i-- > 0;) {
+      const LoopAxis& loop = layout_.loops[i];
+      const Index position = plane % loop.extent;
+      plane /= loop.extent;
+      offsets.in += position * loop.stride.in;
+      offsets.out += position * loop.stride.out;
+    }
+    return offsets;
+  }
+  Index plane_count() const { return planes_.end - planes_.begin; }
+  Index lane_count() const { return lane_range_.end - lane_range_.begin; }
+
+  /// The first cell of the tile's box in a plane, and its first output.
+  const S* box_of(Index plane) const {
+    if (!layout_.in_is_direct) return at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_ + segment_offset_;
+    const S* from = in_ + plane_offsets(plane).in + lane_range_.begin;
+    for (int a = 0; a <= last_; ++a) from += side_[a].lo * side_[a].in_stride;
+    return from;
+  }
+  S* result_of(Index plane) const {
+    if (!layout_.out_is_direct) return at<S>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_;
+    S* to = out_ + plane_offsets(plane).out + lane_range_.begin;
+    for (int a = 0; a <= last_; ++a) to += side_[a].outputs.begin * side_[a].out_stride;
+    return to;
+  }
+
+  // ---- arrays whose rows do not lie in memory as they are folded
+  /// Calls visit(offset of a row of the box in the array, offset in the packed box).
+  template <class Extent, class Stride, class Visit>
+  void for_each_row(const Extent& extent, const Stride& stride, Index length, const Visit& visit) const {
+    Index position[max_rank] = {};
+    Index rows = 1, packed = 0;
+    for (int a = 0; a < last_; ++a) rows *= extent(a);
+    for (Index r = 0; r < rows; ++r, packed += length) {
+      Index offset = 0;
+      for (int a = 0; a < last_; ++a) offset += position[a] * stride(a);
+      visit(offset, packed);
+      for (int a = last_ - 1; a >= 0 && ++position[a] == extent(a); --a) position[a] = 0;
+    }
+  }
+  void pack_input() {
+    const Index lanes = lane_count(), length = side_[last_].cells() * lanes;
+    packed_plane_ = length;
+    for (int a = 0; a < last_; ++a) packed_plane_ *= side_[a].cells();
+    const Index step = axis(last_).in_stride, lane_step = layout_.lane_in_stride, cells = side_[last_].cells();
+    for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
+      const S* from = in_ + plane_offsets(plane).in + lane_range_.begin * lane_step;
+      for (int a = 0; a <= last_; ++a) from += side_[a].lo * axis(a).in_stride;
+      S* const to = at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_;
+      for_each_row([&](int a) { return side_[a].cells(); }, [&](int a) { return axis(a).in_stride; }, length,
+                   [&](Index offset, Index packed) {
+                     for (Index c = 0; c < cells; ++c)
+                       for (Index l = 0; l < lanes; ++l)
+                         to[packed + c * lanes + l] = from[offset + c * step + l * lane_step];
+                   });
+    }
+    Index stride = lanes;
+    for (int a = last_; a >= 0; --a) {
+      side_[a].in_stride = stride;
+      stride *= side_[a].cells();
+    }
+  }
+  void set_packed_out() {
+    Index stride = lane_count();
+    for (int a = last_; a >= 0; --a) {
+      side_[a].out_stride = stride;
+      stride *= side_[a].count();
+    }
+    packed_results_ = stride;
+  }
+  void unpack_output() {
+    const Index lanes = lane_count(), count = side_[last_].count();
+    const Index step = axis(last_).out_stride, lane_step = layout_.lane_out_stride;
+    for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
+      S* to = out_ + plane_offsets(plane).out + lane_range_.begin * lane_step;
+      for (int a = 0; a <= last_; ++a) to += side_[a].outputs.begin * axis(a).out_stride;
+      const S* const from = at<S>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_;
+      for_each_row([&](int a) { return side_[a].count(); }, [&](int a) { return axis(a).out_stride; }, count * lanes,
+                   [&](Index offset, Index packed) {
+                     for (Index o = 0; o < count; ++o)
+                       for (Index l = 0; l < lanes; ++l)
+                         to[offset + o * step + l * lane_step] = from[packed + o * lanes + l];
+                   });
+    }
+  }
+
+  // ---- divisors
+  bool has_counts() const { return !layout_.one_divisor; }
+  /// Factor of the divisor of item `item`: its outputs on axes [0, end), numbered within the tile, planes before them.
+  double count_of(Index item, int end) const {
+    double count = 1;
+    for (int a = end - 1; a >= 0; --a) {
+      const Index o = item % side_[a].count();
+      item /= side_[a].count();
+      count *= axis(a).counts[static_cast<std::size_t>(side_[a].outputs.begin + o)];
+    }
+    return count;
+  }
+
+  // ---- stages in the form of rows
+  /// A box of working elements: `items` of them, each the outputs so far times the cells of the other axes.
+  struct Box {
+    const Work* from = nullptr;  ///< null while the source is the array
+    Index items = 0;
+    Index item = 0;  ///< elements of one
+  };
+  /// Elements of the box behind axis a, per cell of that axis.
+  Index cells_behind(int a, Index row_width) const {
+    Index cells = row_width;
+    for (int b = last_; b > a; --b) cells *= b == last_ && layout_.method != RowMethod::lanes ? 1 : side_[b].cells();
+    return cells;
+  }
+
+  /// Folds axis `a` of every item, from the array or the box before. `to_item(i)` is where item i's results begin,
+  /// `to_step` apart.
+  template <class ToItem>
+  void fold_stage(int a, const Box& box, Index row_width, const ToItem& to_item, Index to_step) {
+    const AxisLayout& of = axis(a);
+    const Side& side = side_[a];
+    const Index behind = cells_behind(a, row_width);
+    if (box.from != nullptr) {
+      for (Index i = 0; i < box.items; ++i)
+        fold_(AxisCall<Work, Work>{of, side.outputs, side.lo, side.hi, box.from + i * box.item, behind, behind,
+                                   to_item(i), to_step, nullptr});
+      return;
+    }
+    // The array: runs of the box that follow one another in memory are folded together.
+    Index run = row_width;
+    int top = layout_.method == RowMethod::lanes ? last_ + 1 : last_;
+    while (top > a + 1 && side_[top - 1].in_stride == run) run *= side_[--top].cells();
+    for (Index i = 0; i < box.items; ++i) {
+      const Stored<S>* const from = reinterpret_cast<const Stored<S>*>(box_of(planes_.begin + i));
+      Index position[max_rank] = {};
+      for (Index at = 0; at < behind; at += run) {
+        Index offset = 0;
+        for (int b = a + 1; b < top; ++b) offset += position[b] * side_[b].in_stride;
+        fold_(AxisCall<Stored<S>, Work>{of, side.outputs, side.lo, side.hi, from + offset, side.in_stride, run,
+                                        to_item(i) + at, to_step, nullptr});
+        for (int b = top - 1; b > a && ++position[b] == side_[b].cells(); --b) position[b] = 0;
+      }
+    }
+  }
+  /// Folds axes [0, end) into packed boxes.
+  Box fold_axes(int end, Index row_width) {
+    Box box{nullptr, plane_count(), 0};
+    for (int a = 0; a < end; ++a) {
+      Work* const to = at<Work>(layout_.stage_at[a % 2]);
+      const Index behind = cells_behind(a, row_width), item = side_[a].count() * behind;
+      fold_stage(a, box, row_width, [&](Index i) { return to + i * item; }, behind);
+      box = {to, box.items * side_[a].count(), behind};
+    }
+    return box;
+  }
+
+  /// Where the results of item i begin: its outputs on axes [0, end) and its plane.
+  S* result_of_item(Index item, int end) const {
+    Index offset = 0;
+    for (int a = end - 1; a >= 0; --a) {
+      offset += item % side_[a].count() * side_[a].out_stride;
+      item /= side_[a].count();
+    }
+    return result_of(planes_.begin + item) + offset;
+  }
+
+  // ---- lanes fill vectors
+  void fold_lanes() {
+    const Index width = lane_count();
+    const Box box = fold_axes(last_, width);
+    const Side& side = side_[last_];
+    const double* counts = has_counts() ? axis(last_).counts.data() + side.outputs.begin : nullptr;
+    for (Index i = 0; i < box.items; ++i) {
+      Finish f = finish_;
+      if (has_counts()) f.count = finish_.count * count_of(i, last_);
+      AxisFold<E> fold(fold_, f);
+      S* const to = result_of_item(i, last_);
+      if (box.from != nullptr)
+        row_fold_.fold_and_finish(fold, axis(last_), side.outputs, side.lo, side.hi, box.from + i * box.item, width, width,
+                                  to, side.out_stride, counts, f);
+      else
+        row_fold_.fold_and_finish(fold, axis(last_), side.outputs, side.lo, side.hi,
+                                  reinterpret_cast<const Stored<S>*>(box_of(planes_.begin + i)), side.in_stride, width, to,
+                                  side.out_stride, counts, f);
+    }
+  }
+
+  // ---- rows in scratch
+  /// Makes rows of the cells [lo, hi) of the last axis: `lead` elements before them and all behind them, up to `length`,
+  /// are identities. Answers their number.
+  Index make_rows(Index lead, Index width, Index length, Index pitch) {
+    Work* const rows = at<Work>(layout_.rows_at);
+    Index count = 0;
+    if (last_ == 0) {
+      for (Index plane = planes_.begin; plane < planes_.end; ++plane, ++count) {
+        const Stored<S>* from[1] = {reinterpret_cast<const Stored<S>*>(box_of(plane))};
+        if (width > 0) fold_one<E>(1, from, rows + count * pitch + lead, width, finish_);
+      }
+    } else {
+      const Box box = fold_axes(last_ - 1, width);
+      const Index step = side_[last_ - 1].count() * pitch;
+      if (width > 0)
+        fold_stage(last_ - 1, box, width, [&](Index i) { return rows + i * step + lead; }, pitch);
+      count = box.items * side_[last_ - 1].count();
+    }
+    const Work identity = E::identity(finish_);
+    for (Index r = 0; r < count; ++r) {
+      Work* const row = rows + r * pitch;
+      std::fill_n(row, std::min(lead, length), identity);
+      if (lead + width < length) std::fill(row + lead + width, row + length, identity);
+    }
+    return count;
+  }
+  void fold_rows_of_tile() {
+    const Windows& w = axis(last_).windows;
+    const bool is_padded = layout_.method != RowMethod::transposed || layout_.halvings > 0;
+    if (strips_ > 1) return fold_strips();
+    const Side& side = side_[last_];
+    const Index begin = is_padded ? w.begin(side.outputs.begin) : side.lo;
+    const Index end = is_padded ? w.end(side.outputs.end - 1) : side.hi;
+    RowBatch<E> batch;
+    batch.from = at<Work>(layout_.rows_at);
+    batch.pitch = layout_.row_pitch;
+    batch.cells = end - begin;
+    batch.outputs = side.outputs;
+    batch.first_cell = begin;
+    batch.rows = make_rows((side.lo - begin) * layout_.lanes, side.cells() * layout_.lanes, (end - begin) * layout_.lanes,
+                           batch.pitch);
+    fill_targets(batch, batch.rows);
+    row_fold_(batch);
+  }
+  void fill_targets(RowBatch<E>& batch, Index rows) {
+    batch.to = at<S*>(layout_.pointers_at);
+    for (Index r = 0; r < rows; ++r) batch.to[r] = result_of_item(r, last_);
+    if (!has_counts()) return;
+    double* const counts = at<double>(layout_.counts_at);
+    for (Index r = 0; r < rows; ++r) counts[r] = count_of(r, last_);
+    batch.row_counts = counts;
+    double* const of_outputs = counts + layout_.row_capacity + 64;
+    const Side& side = side_[last_];
+    for (Index o = 0; o < side.count(); ++o)
+      std::fill_n(of_outputs + o * layout_.lanes, layout_.lanes,
+                  axis(last_).counts[static_cast<std::size_t>(side.outputs.begin + o)]);
+    batch.output_counts = of_outputs;
+  }
+  /// Strips of one row, side by side.
+  void fold_strips() {
+    const AxisLayout& row = axis(last_);
+    const Windows& w = row.windows;
+    const Side& side = side_[last_];
+    RowBatch<E> batch;
+    batch.from = at<Work>(layout_.rows_at);
+    batch.pitch = layout_.row_pitch;
+    batch.rows = strips_;
+    batch.outputs = {side.outputs.begin, side.outputs.begin + row.tile};
+    batch.first_cell = w.begin(batch.outputs.begin);
+    batch.cells = w.end(batch.outputs.end - 1) - batch.first_cell;
+    batch.to = at<S*>(layout_.pointers_at);
+    const Work identity = E::identity(finish_);
+    const Index lanes = layout_.lanes;
+    for (Index s = 0; s < strips_; ++s) {
+      const Index begin = w.begin(side.outputs.begin + s * row.tile), end = begin + batch.cells;
+      const Index lo = std::clamp<Index>(begin, side.lo, side.hi), hi = std::clamp<Index>(end, lo, side.hi);
+      Work* const to = batch.from + s * batch.pitch;
+      const Stored<S>* from[1] = {reinterpret_cast<const Stored<S>*>(box_of(planes_.begin)) + (lo - side.lo) * lanes};
+      if (hi > lo) fold_one<E>(1, from, to + (lo - begin) * lanes, (hi - lo) * lanes, finish_);
+      std::fill_n(to, (lo - begin) * lanes, identity);
+      std::fill(to + (hi - begin) * lanes, to + batch.cells * lanes, identity);
+      batch.to[s] = result_of(planes_.begin) + s * row.tile * lanes;
+    }
+    row_fold_(batch);
+  }
+
+  // ---- one window along the last axis
+  void fold_single_windows() {
+    const Windows& w = axis(last_).windows;
+    const Side whole = side_[last_];
+    const Index begin = w.begin(0), segments = (w.kernel + layout_.segment - 1) / layout_.segment;
+    Index rows = plane_count();
+    for (int a = 0; a < last_; ++a) rows *= side_[a].count();
+    RowBatch<E> batch;
+    Work* partials = at<Work>(layout_.folded_at);
+    for (Index s = 0; s < segments; ++s) {
+      // A segment is a power of two of taps, so that the tree over segments is that over taps.
+      const Index first = begin + s * layout_.segment, end = begin + std::min(w.kernel, (s + 1) * layout_.segment);
+      Side& side = side_[last_];
+      side.lo = std::clamp<Index>(first, whole.lo, whole.hi);
+      side.hi = std::clamp<Index>(end, side.lo, whole.hi);
+      batch.from = at<Work>(layout_.rows_at);
+      batch.pitch = layout_.row_pitch;
+      batch.cells = end - first;
+      segment_offset_ = layout_.in_is_direct ? 0 : side.lo - whole.lo;
+      batch.rows = make_rows(side.lo - first, side.cells(), end - first, batch.pitch);
+      row_fold_.join_all(batch, partials + s * rows);
+    }
+    segment_offset_ = 0;
+    side_[last_] = whole;
+    fill_targets(batch, rows);
+    finish_single_windows(batch, rows, segments, partials);
+  }
+  void finish_single_windows(const RowBatch<E>& batch, Index rows, Index segments, Work* partials) {
+    Work* results = partials;
+    if (segments > 1) {
+      results = partials + segments * rows + 64;
+      AxisLayout joins;
+      joins.windows = {segments, 1, Windows::Kind::regular, segments};
+      fold_(AxisCall<Work, Work>{joins, {0, 1}, 0, segments, partials, rows, rows, results, rows, nullptr});
+    }
+    Finish f = finish_;
+    if (has_counts()) {
+      f.count = finish_.count * axis(last_).counts[0];
+      f.counts = batch.row_counts;
+    }
+    S* const done = at<S>(layout_.stored_at);
+    RowFold<E>::finish(results, rows, done, f);
+    for (Index r = 0; r < rows; ++r) *batch.to[r] = done[r];
+  }
+
+  // ---- planes, or what is left of them, as lanes
+  void fold_planes_as_lanes() {
+    const int first = layout_.lanes_from;
+    Index cells = layout_.lanes, results = layout_.lanes;
+    for (int a = last_; a >= first; --a) {
+      cells *= axis(a).windows.cells;
+      results *= axis(a).windows.outputs;
+    }
+    Box box = first > 0 ? fold_whole_axes(first, cells) : Box{nullptr, plane_count(), cells};
+    for (Index begin = 0; begin < box.items; begin += layout_.lane_group)
+      fold_lane_group(box, begin, std::min(layout_.lane_group, box.items - begin), cells, results);
+  }
+  /// The same as fold_axes for axes before whole planes: all cells behind follow one another.
+  Box fold_whole_axes(int end, Index cells) {
+    Box box{nullptr, plane_count(), 0};
+    for (int a = 0; a < end; ++a) {
+      Index behind = cells;
+      for (int b = a + 1; b < end; ++b) behind *= side_[b].cells();
+      Work* const to = at<Work>(layout_.stage_at[a % 2]);
+      const Index item = side_[a].count() * behind;
+      for (Index i = 0; i < box.items; ++i) {
+        if (box.from != nullptr)
+          fold_(AxisCall<Work, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi, box.from + i * box.item, behind,
+                                     behind, to + i * item, behind, nullptr});
+        else
+          fold_(AxisCall<Stored<S>, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi,
+                                          reinterpret_cast<const Stored<S>*>(whole_box_of(planes_.begin + i)), behind,
+                                          behind, to + i * item, behind, nullptr});
+      }
+      box = {to, box.items * side_[a].count(), behind};
+    }
+    return box;
+  }
+  /// Cells of a plane whose axes from `lanes_from` on are whole.
+  const S* whole_box_of(Index plane) const {
+    const S* from = in_ + plane_offsets(plane).in;
+    for (int a = 0; a < layout_.lanes_from; ++a) from += side_[a].lo * side_[a].in_stride;
+    return from;
+  }
+  void fold_lane_group(const Box& box, Index begin, Index count, Index cells, Index results) {
+    const int first = layout_.lanes_from;
+    constexpr Index side = std::max(block_side<BitsOf<sizeof(Work)>>, block_side<BitsOf<sizeof(S)>>);
+    const Index lanes = (count + side - 1) / side * side;
+    Finish f = finish_;
+    if (has_counts() && first > 0) {
+      double* const counts = at<double>(layout_.counts_at);
+      for (Index c = 0; c < layout_.lanes; ++c)
+        for (Index r = 0; r < lanes; ++r) counts[c * lanes + r] = count_of(begin + std::min(r, count - 1), first);
+      f.counts = counts;
+    }
+    S* const done = at<S>(layout_.stored_at);
+    if (box.from != nullptr) {
+      Work* const in = at<Work>(layout_.lanes_at);
+      rows_to_lanes([&](Index r) NDPOOL_ALWAYS_INLINE { return box.from + (begin + r) * box.item; },
+                    [&](Index) NDPOOL_ALWAYS_INLINE { return box.item; }, count, cells, in, lanes);
+      fold_from_lanes(in, lanes, cells, done, f);
+    } else {
+      S* const in = at<S>(layout_.lanes_at);
+      const Index first_plane = planes_.begin + begin;
+      const Index pitch = layout_.loops.size() == 1 ? layout_.loops[0].stride.in : 0;
+      const S* const from = in_ + plane_offsets(first_plane).in;
+      if (pitch == cells)  // planes follow one another: a block may read into the next
+        rows_to_lanes([&](Index r) NDPOOL_ALWAYS_INLINE { return from + r * cells; },
+                      [&](Index r) NDPOOL_ALWAYS_INLINE { return (layout_.planes - first_plane - r) * cells; }, count,
+                      cells, in, lanes);
+      else
+        rows_to_lanes([&](Index r) { return in_ + plane_offsets(first_plane + r).in; }, [&](Index) { return cells; }, count,
+                      cells, in, lanes);
+      fold_from_lanes(reinterpret_cast<const Stored<S>*>(in), lanes, cells, done, f);
+    }
+    write_lanes(begin, count, lanes, results, done);
+  }
+  template <class From>
+  void fold_from_lanes(const From* in, Index lanes, Index cells, S* done, const Finish& f) {
+    const int first = layout_.lanes_from;
+    Index have = 1, inner = cells * lanes;
+    const Work* now = nullptr;
+    for (int a = first; a < last_; ++a) {
+      const Windows& w = axis(a).windows;
+      inner /= w.cells;
+      Work* const to = at<Work>(layout_.stage_at[(a + 1) % 2]);
+      for (Index h = 0; h < have; ++h) {
+        if (now != nullptr)
+          fold_(AxisCall<Work, Work>{axis(a), {0, w.outputs}, 0, w.cells, now + h * w.cells * inner, inner, inner,
+                                     to + h * w.outputs * inner, inner, nullptr});
+        else
+          fold_(AxisCall<From, Work>{axis(a), {0, w.outputs}, 0, w.cells, in + h * w.cells * inner, inner, inner,
+                                     to + h * w.outputs * inner, inner, nullptr});
+      }
+      now = to;
+      have *= w.outputs;
+    }
+    const Windows& w = axis(last_).windows;
+    inner /= w.cells;
+    const double* counts = has_counts() ? axis(last_).counts.data() : nullptr;
+    for (Index h = 0; h < have; ++h) {
+      Finish of = f;
+      if (has_counts()) of.count = f.count * count_of_whole(h);
+      AxisFold<E> fold(fold_, of);
+      S* const to = done + h * w.outputs * inner;
+      if (now != nullptr)
+        row_fold_.fold_and_finish(fold, axis(last_), {0, w.outputs}, 0, w.cells, now + h * w.cells * inner, inner, inner, to,
+                                  inner, counts, of);
+      else
+        row_fold_.fold_and_finish(fold, axis(last_), {0, w.outputs}, 0, w.cells, in + h * w.cells * inner, inner, inner, to,
+                                  inner, counts, of);
+    }
+  }
+  /// Factor of the divisor of outputs number `number` of axes [lanes_from, last).
+  double count_of_whole(Index number) const {
+    double count = 1;
+    for (int a = last_ - 1; a >= layout_.lanes_from; --a) {
+      const Index outputs = axis(a).windows.outputs;
+      count *= axis(a).counts[static_cast<std::size_t>(number % outputs)];
+      number /= outputs;
+    }
+    return count;
+  }
+  void write_lanes(Index begin, Index count, Index lanes, Index results, const S* done) {
+    S** const to = at<S*>(layout_.pointers_at);
+    bool is_packed = true;
+    for (Index r = 0; r < count; ++r) {
+      to[r] = result_of_item(begin + r, layout_.lanes_from);
+      is_packed = is_packed && (r == 0 || to[r] == to[r - 1] + results);
+    }
+    constexpr Index side = block_side<BitsOf<sizeof(S)>>;
+    if (results == 1) {
+      for (Index r = 0; r < count; ++r) *to[r] = done[r];
+      return;
+    }
+    is_packed = is_packed && results < side;
+    lanes_to_rows(
+        done, lanes, [&](Index r) NDPOOL_ALWAYS_INLINE { return to[r]; },
+        [&](Index r) NDPOOL_ALWAYS_INLINE { return is_packed ? (count - r) * results : results; }, count, results);
+  }
+
+  const Layout& layout_;
+  const S* in_;
+  S* out_;
+  char* scratch_;
+  const Finish& finish_;
+  AxisFold<E> fold_;
+  RowFold<E> row_fold_;
+  int last_;
+  Range planes_, lane_range_;
+  Index strips_ = 1, packed_plane_ = 0, packed_results_ = 0, segment_offset_ = 0;
+  Side side_[max_rank];
+};
+
+/// Runs some tiles of one pool.
+template <class E>
+void run_general(const GeneralJob& job) {
+  Engine<E> engine(job);
+  for (Index tile = job.first_tile; tile < job.last_tile; ++tile) engine.run_tile(tile);
+}
+
+}  // namespace general
+}  // namespace HWY_NAMESPACE
+}  // namespace ndpool
+HWY_AFTER_NAMESPACE();
+
+#endif  // NDPOOL_GENERAL_ENGINE_INL_H_

@@ -1,0 +1,152 @@
+// Per-target code: the one loop of the general engine, which combines up to 8 rows into one, for many outputs.
+//
+// Included once per target, so the guard toggles with Highway's.
+#if defined(NDPOOL_GENERAL_FOLD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_GENERAL_FOLD_INL_H_
+#undef NDPOOL_GENERAL_FOLD_INL_H_
+#else
+#define NDPOOL_GENERAL_FOLD_INL_H_
+#endif
+
+#include "kernels/general/elements-inl.h"
+
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace ndpool {
+namespace HWY_NAMESPACE {
+namespace general {
+
+/// Rows that one call combines.
+inline constexpr int max_fold = 8;
+
+/// How the rows of a call are joined: as the stated tree, or nested to the right, for blocks of falling sizes.
+enum class Join : unsigned char { tree, nested };
+
+/// An element of an array that is not in scratch: tells the two apart where both have the same type.
+template <class S>
+struct Stored {
+  S value;
+};
+
+constexpr int tree_half(int count) {
+  int half = 1;
+  while (half < count - half) half *= 2;
+  return half;
+}
+
+template <class E, Join join, int first, int count, class Load>
+HWY_INLINE typename E::V joined(const Load& load) {
+  if constexpr (count == 1) {
+    return load(std::integral_constant<int, first>());
+  } else {
+    constexpr int half = join == Join::nested ? 1 : tree_half(count);
+    const auto earlier = joined<E, join, first, half>(load);
+    return E::combine(earlier, joined<E, join, first + half, count - half>(load));
+  }
+}
+
+/// One call of the loop: `rows[j]` moves on by `advance[j]` from output to output, the result by `to_step`.
+template <class From, class To>
+struct FoldCall {
+  const From* const* rows;
+  const Index* advance;  ///< not read for a single output
+  Index outputs;
+  To* to;
+  Index to_step;
+  Index n;  ///< elements of a row
+  const Finish& finish;
+};
+
+/// Loads from arrays lift elements, loads from scratch do not; so for stores.
+template <class E, class From>
+HWY_INLINE typename E::V load_element(const From* from, const Finish& f) {
+  if constexpr (std::is_same_v<From, typename E::Work>)
+    return E::load(from, f);
+  else
+    return E::lift(reinterpret_cast<const typename E::Stored*>(from), f);
+}
+template <class E, class To>
+HWY_INLINE void store_element(typename E::V v, To* to, Index i, const Finish& f) {
+  if constexpr (std::is_same_v<To, typename E::Work>)
+    hn::StoreU(v, typename E::D(), to);
+  else
+    E::store(v, reinterpret_cast<typename E::Stored*>(to), i, f);
+}
+
+/// Pointers stay in registers only if the loops over them are unrolled completely: 5 times as fast on short rows.
+template <class E, int count, Join join, class From, class To>
+HWY_NOINLINE void fold_rows(const FoldCall<From, To>& call) {
+  constexpr Index lanes = E::lanes;
+  const From* row[count];
+  Index by[count];
+  const Finish& f = call.finish;
+  const Index n = call.n, to_step = call.to_step;
+  Index outputs = call.outputs;
+  To* to = call.to;
+  HWY_UNROLL(8)
+  for (int j = 0; j < count; ++j) {
+    row[j] = call.rows[j];
+    by[j] = outputs > 1 ? call.advance[j] : 0;
+  }
+  if (n >= lanes) {
+    for (;;) {
+      const auto at = [&](Index i) NDPOOL_ALWAYS_INLINE {
+        const auto load = [&](auto j) NDPOOL_ALWAYS_INLINE { return load_element<E>(row[j] + i, f); };
+        store_element<E>(joined<E, join, 0, count>(load), to + i, i, f);
+      };
+      Index i = 0;
+      for (; i + lanes <= n; i += lanes) at(i);
+      if (i < n) at(n - lanes);  // overlaps the vector before: nothing outside of the row is touched
+      if (--outputs <= 0) return;
+      HWY_UNROLL(8)
+      for (int j = 0; j < count; ++j) row[j] += by[j];
+      to += to_step;
+    }
+  }
+  // Rows shorter than a vector go through copies.
+  alignas(64) From copy[count][static_cast<std::size_t>(lanes)] = {};
+  alignas(64) To result[static_cast<std::size_t>(lanes)] = {};
+  alignas(64) double counts[static_cast<std::size_t>(lanes)] = {};
+  Finish finish = f;
+  if (f.counts != nullptr) {
+    std::memcpy(counts, f.counts, static_cast<std::size_t>(n) * sizeof(double));
+    finish.counts = counts;
+  }
+  for (; outputs > 0; --outputs, to += to_step) {
+    HWY_UNROLL(8)
+    for (int j = 0; j < count; ++j) {
+      std::memcpy(static_cast<void*>(copy[j]), row[j], static_cast<std::size_t>(n) * sizeof(From));
+      row[j] += by[j];
+    }
+    const auto load = [&](auto j) NDPOOL_ALWAYS_INLINE { return load_element<E>(copy[j], f); };
+    store_element<E>(joined<E, join, 0, count>(load), result, 0, finish);
+    std::memcpy(static_cast<void*>(to), result, static_cast<std::size_t>(n) * sizeof(To));
+  }
+}
+
+/// The same for a number of rows known at run time.
+template <class E, Join join = Join::tree, class From, class To>
+void fold(int count, const FoldCall<From, To>& call) {
+  switch (count) {
+    case 1: return fold_rows<E, 1, join>(call);
+    case 2: return fold_rows<E, 2, join>(call);
+    case 3: return fold_rows<E, 3, join>(call);
+    case 4: return fold_rows<E, 4, join>(call);
+    case 5: return fold_rows<E, 5, join>(call);
+    case 6: return fold_rows<E, 6, join>(call);
+    case 7: return fold_rows<E, 7, join>(call);
+    default: return fold_rows<E, 8, join>(call);
+  }
+}
+template <class E, class From, class To>
+void fold_one(int count, const From* const* rows, To* to, Index n, const Finish& f) {
+  fold<E, Join::tree>(count, FoldCall<From, To>{rows, nullptr, 1, to, 0, n, f});
+}
+
+}  // namespace general
+}  // namespace HWY_NAMESPACE
+}  // namespace ndpool
+HWY_AFTER_NAMESPACE();
+
+#endif  // NDPOOL_GENERAL_FOLD_INL_H_

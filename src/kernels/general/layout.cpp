@@ -1,0 +1,417 @@
+#include "kernels/general/layout.hpp"
+
+#include "kernels/divisors.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace ndpool::general {
+
+namespace {
+
+constexpr std::size_t vector_bytes = 64;      // of the longest vectors
+constexpr Index tile_bytes = 128 << 10;       // working elements of a tile: half of a small second-level cache
+constexpr Index row_bytes_limit = 10 << 10;   // rows beyond are cut into strips, which stay in the first-level cache
+constexpr Index short_row_bytes = 128;        // rows below are folded with planes as lanes
+constexpr Index max_fold_rows = 8;
+
+std::size_t rounded_up(std::size_t bytes) { return (bytes + vector_bytes - 1) / vector_bytes * vector_bytes; }
+
+/// Lays out the scratch of a thread, one buffer behind the other.
+class ScratchLayout {
+ public:
+  std::size_t place(Index elements, std::size_t size) {
+    const std::size_t at = bytes_;
+    bytes_ += rounded_up(static_cast<std::size_t>(elements) * size) + 2 * vector_bytes;
+    return at;
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
+/// Builds a layout step by step; each step reads what those before it wrote.
+class LayoutMaker {
+ public:
+  LayoutMaker(const Rows& rows, const KernelChoice& choice, const ElementTraits& traits)
+      : rows_(rows), choice_(choice), traits_(traits), work_(static_cast<Index>(traits.work_size)) {}
+
+  std::unique_ptr<const Layout> make() {
+    choose_axes();
+    choose_divisors();
+    for (AxisLayout& axis : layout_.axes) share_blocks(axis);
+    choose_lanes_from();
+    choose_method();
+    choose_tiles();
+    place_scratch();
+    return std::make_unique<const Layout>(std::move(layout_));
+  }
+
+ private:
+  // ---- axes
+  void add_axis(const PooledAxis& pooled) {
+    const Windows windows = Windows::of(pooled.window);
+    if (windows.is_identity()) {
+      layout_.loops.push_back({windows.cells, pooled.stride});
+      return;
+    }
+    AxisLayout axis;
+    axis.windows = windows;
+    axis.in_stride = pooled.stride.in;
+    axis.out_stride = pooled.stride.out;
+    layout_.axes.push_back(std::move(axis));
+    sources_.push_back(&pooled.window);
+  }
+  void choose_axes() {
+    for (int i = 0; i < rows_.loop_count; ++i) layout_.loops.push_back(rows_.loops[i]);
+    for (int v = 0; v < rows_.vertical_count; ++v) add_axis(rows_.vertical[v]);
+    layout_.lanes = rows_.inner.extent;
+    layout_.lane_in_stride = rows_.inner.extent > 1 ? rows_.inner.stride.in : 1;
+    layout_.lane_out_stride = rows_.inner.extent > 1 ? rows_.inner.stride.out : 1;
+    const PooledAxis& row = rows_.horizontal;
+    const bool is_packed = layout_.lane_in_stride == 1 && layout_.lane_out_stride == 1 &&
+                           row.stride.in == layout_.lanes && row.stride.out == layout_.lanes;
+    if (Windows::of(row.window).is_identity() && is_packed)
+      layout_.lanes *= row.window.input;  // only lanes, if no window is there
+    else
+      add_axis(row);
+    if (layout_.axes.empty()) layout_.axes.emplace_back(), sources_.push_back(&row.window), identity_only_ = true;
+    if (!traits_.is_sum) put_contiguous_axis_last();
+    for (const LoopAxis& loop : layout_.loops) layout_.planes *= loop.extent;
+  }
+  /// The order of axes matters to sums alone.
+  void put_contiguous_axis_last() {
+    if (layout_.lanes > 1 || layout_.axes.back().in_stride == 1) return;
+    for (std::size_t a = 0; a + 1 < layout_.axes.size(); ++a)
+      if (layout_.axes[a].in_stride == 1) {
+        std::swap(layout_.axes[a], layout_.axes.back());
+        std::swap(sources_[a], sources_.back());
+        return;
+      }
+  }
+
+  // ---- divisors
+  void choose_divisors() {
+    if (!choice_.averages) return;
+    if (choice_.average.divisor != AverageOptions::no_divisor) {
+      layout_.divisor = static_cast<double>(choice_.average.divisor);
+      return;
+    }
+    layout_.one_divisor = has_one_divisor(rows_, choice_.average);
+    const auto count = [&](const Axis& axis, Index output) {
+      return std::max(1.0, static_cast<double>(counted_taps(axis.taps(output), choice_.average)));
+    };
+    if (layout_.one_divisor) {
+      for (int v = 0; v < rows_.vertical_count; ++v) layout_.divisor *= count(rows_.vertical[v].window, 0);
+      layout_.divisor *= count(rows_.horizontal.window, 0);
+      return;
+    }
+    if (identity_only_) return;
+    for (std::size_t a = 0; a < layout_.axes.size(); ++a)
+      for (Index o = 0; o < sources_[a]->output; ++o) layout_.axes[a].counts.push_back(count(*sources_[a], o));
+  }
+
+  void share_blocks(AxisLayout& axis) {
+    Blocks blocks = Blocks::shared_by(axis.windows, traits_.is_sum);
+    if (blocks.parts > 0) axis.blocks = std::make_unique<const Blocks>(blocks);
+  }
+
+  // ---- forms
+  const Windows& row() const { return layout_.axes.back().windows; }
+  Index bytes(Index elements) const { return elements * work_; }
+  bool plane_is_packed() const {
+    if (layout_.lane_in_stride != 1 || layout_.lane_out_stride != 1) return false;
+    Index in = layout_.lanes, out = layout_.lanes;
+    for (int a = layout_.last(); a >= 0; --a) {
+      const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
+      if ((axis.windows.cells > 1 && axis.in_stride != in) || (axis.windows.outputs > 1 && axis.out_stride != out))
+        return false;
+      if (__builtin_mul_overflow(in, axis.windows.cells, &in) || __builtin_mul_overflow(out, axis.windows.outputs, &out))
+        return false;
+    }
+    plane_cells_ = in;
+    plane_outputs_ = out;
+    return true;
+  }
+  /// Short rows of many planes: planes, or what is left of them after the first axis, become lanes.
+  void choose_lanes_from() {
+    layout_.lanes_from = static_cast<int>(layout_.axes.size());
+    const Index block = 16 / static_cast<Index>(traits_.stored_size);
+    const Index width = row().cells * layout_.lanes;
+    if (width > short_row_bytes || layout_.lanes * static_cast<Index>(traits_.stored_size) >= 64) return;
+    const bool is_short = width * static_cast<Index>(traits_.stored_size) < short_row_bytes;
+    if (!is_short || !plane_is_packed() || identity_only_) return;
+    if (layout_.planes >= 2 * block && std::max(plane_cells_, plane_outputs_) * 64 * work_ <= 1 << 20) {
+      layout_.lanes_from = 0;
+      return;
+    }
+    if (layout_.axes.size() < 3) return;
+    const Windows& first = layout_.axes.front().windows;
+    const Index cells = plane_cells_ / first.cells, outputs = plane_outputs_ / first.outputs;
+    if (layout_.planes * first.outputs >= 16 && std::max(cells, outputs) * 64 * work_ <= 1 << 20) layout_.lanes_from = 1;
+  }
+  void choose_method() {
+    const Windows& w = row();
+    const Index lane_bytes = bytes(layout_.lanes);
+    layout_.row_kernel = w.kernel;
+    layout_.row_stride = w.stride;
+    const bool has_padded_rows = w.is_regular() && w.kernel <= 2 * w.cells + 64 && w.reach() <= 4 * w.cells + 1024;
+    if (layout_.folds_planes_as_lanes() || identity_only_ || lane_bytes >= 128) {
+      layout_.method = RowMethod::lanes;
+    } else if (has_padded_rows && w.stride == 1 && w.outputs > 1) {
+      layout_.method = RowMethod::shifted;
+    } else if (lane_bytes >= 32) {
+      layout_.method = RowMethod::lanes;
+    } else if (has_padded_rows && w.outputs == 1 && layout_.lanes == 1 && w.dilation == 1) {
+      layout_.method = RowMethod::single;
+    } else {
+      layout_.method = RowMethod::transposed;
+      if (has_padded_rows && layout_.lanes == 1 && w.dilation == 1) halve();
+      if (has_padded_rows && layout_.lanes == 1 && layout_.row_stride == 2 && layout_.row_kernel <= max_fold_rows)
+        layout_.method = RowMethod::evens;
+      if (layout_.row_stride == 1 && layout_.halvings > 0) layout_.method = RowMethod::shifted;
+    }
+    if (layout_.method == RowMethod::shifted && layout_.row_kernel > max_fold_rows)
+      layout_.row_blocks = std::make_unique<const Blocks>(Blocks::of(layout_.row_kernel, traits_.is_sum));
+    const AxisLayout& last = layout_.axes.back();
+    const bool lanes_are_rows = layout_.method == RowMethod::lanes;
+    layout_.in_is_direct =
+        layout_.lane_in_stride == 1 && (lanes_are_rows || last.windows.cells == 1 || last.in_stride == layout_.lanes);
+    layout_.out_is_direct =
+        layout_.lane_out_stride == 1 && (lanes_are_rows || last.windows.outputs == 1 || last.out_stride == layout_.lanes);
+  }
+  /// Windows of even length at even places are windows of half the length over pairs.
+  void halve() {
+    Index& kernel = layout_.row_kernel;
+    Index& stride = layout_.row_stride;
+    while (kernel % 2 == 0 && stride % 2 == 0 && !(kernel == 2 && stride == 2)) {
+      kernel /= 2;
+      stride /= 2;
+      ++layout_.halvings;
+    }
+  }
+
+  // ---- tiles
+  /// Outputs along the last axis that a tile makes of every row.
+  Index strip_outputs() const {
+    const Windows& w = row();
+    const bool is_quick = layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens;
+    const Index limit = is_quick ? row_bytes_limit : row_bytes_limit / 2;
+    if (layout_.method == RowMethod::single || bytes(w.cells * layout_.lanes) <= limit * 3 / 2) return w.outputs;
+    auto strip = static_cast<Index>(static_cast<double>(limit / bytes(layout_.lanes) - w.reach()) / w.pace());
+    strip = std::max({strip, Index{1}, static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace())});
+    const Index rows = layout_.planes * vertical_outputs();
+    if (rows < 32 && !is_quick) strip = std::min(strip, std::max<Index>(1, w.outputs / 32));
+    const Index period = w.period();
+    return std::clamp<Index>(period <= strip ? strip / period * period : strip, 1, w.outputs);
+  }
+  Index vertical_outputs() const {
+    double outputs = 1;
+    for (int a = 0; a < layout_.last(); ++a) outputs *= static_cast<double>(layout_.axes[static_cast<std::size_t>(a)].windows.outputs);
+    return static_cast<Index>(std::min(outputs, 1e9));
+  }
+  static Index box_cells(const Windows& w, Index outputs) {
+    if (outputs >= w.outputs) return w.cells;
+    const double span = static_cast<double>(outputs) * w.pace() + static_cast<double>(w.reach()) + 2;
+    return span < static_cast<double>(w.cells) ? static_cast<Index>(span) : w.cells;
+  }
+  void choose_tiles() {
+    const int last = layout_.last();
+    AxisLayout& row_axis = layout_.axes.back();
+    const bool lanes_are_rows = layout_.method == RowMethod::lanes;
+    Index per = 0;  // bytes of the box so far
+    int first_cut = last;
+    layout_.lanes_per_tile = layout_.lanes;
+    if (lanes_are_rows) {
+      constexpr Index max_lane_bytes = 8 << 10;
+      if (bytes(layout_.lanes) > max_lane_bytes && !layout_.folds_planes_as_lanes())
+        layout_.lanes_per_tile = max_lane_bytes / work_;
+      per = bytes(layout_.lanes_per_tile);
+    } else {
+      row_axis.tile = strip_outputs();
+      set_row_pitch();
+      per = bytes(layout_.row_pitch);
+      first_cut = last - 1;
+    }
+    bool is_whole = layout_.lanes_per_tile == layout_.lanes && (lanes_are_rows || row_axis.tile == row_axis.windows.outputs);
+    for (int a = first_cut; a >= 0; --a) {
+      AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
+      const Windows& w = axis.windows;
+      const Index least = axis.blocks != nullptr
+                              ? std::min(w.outputs, static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace()))
+                              : 1;
+      Index fit = is_whole ? static_cast<Index>(
+                                 (static_cast<double>(tile_bytes) / static_cast<double>(per) - static_cast<double>(w.reach())) / w.pace())
+                           : 1;
+      if (layout_.folds_planes_as_lanes() && a >= layout_.lanes_from) fit = w.outputs;
+      axis.tile = std::min(w.outputs, std::max({fit, least, Index{1}}));
+      is_whole = is_whole && axis.tile == w.outputs;
+      per = std::max<Index>(1, static_cast<Index>(static_cast<double>(per) * static_cast<double>(box_cells(w, axis.tile))));
+    }
+    layout_.planes_per_tile = is_whole ? std::clamp<Index>(tile_bytes / per, 1, layout_.planes) : 1;
+    if (layout_.lanes_from == 0) choose_lane_group();
+    choose_strips();
+    count_tiles();
+  }
+  void set_row_pitch() {
+    const Windows& w = row();
+    Index cells = box_cells(w, layout_.axes.back().tile);
+    if (layout_.method != RowMethod::transposed || layout_.halvings > 0 || is_strip_wise())
+      cells = std::max(cells, static_cast<Index>(static_cast<double>(layout_.axes.back().tile - 1) * w.pace()) + w.reach() + 1);
+    if (layout_.method == RowMethod::single) {
+      constexpr Index max_segment = 4096;
+      layout_.segment = max_segment;
+      cells = std::min(cells, layout_.segment);
+    }
+    const Index vector = static_cast<Index>(vector_bytes) / work_;
+    Index unit = Index{1} << layout_.halvings;  // a pitch stays whole when rows are halved, with room for an odd cell
+    if (layout_.method == RowMethod::single)
+      while (cells > 16 * unit) unit *= 2;
+    layout_.row_pitch = (cells * layout_.lanes + vector - 1) / vector * vector + vector;
+    layout_.row_pitch = (layout_.row_pitch + 2 * unit - 1) / unit * unit;
+  }
+  /// Strips of one row look alike: the windows repeat, and all have the same divisors.
+  bool is_strip_wise() const {
+    const Windows& w = row();
+    return layout_.axes.size() == 1 && layout_.method != RowMethod::lanes && layout_.method != RowMethod::single &&
+           layout_.one_divisor && layout_.axes.back().tile < w.outputs && layout_.axes.back().tile % w.period() == 0;
+  }
+  void choose_strips() {
+    const Index tile = layout_.axes.back().tile, outputs = row().outputs;
+    if (!is_strip_wise() || layout_.planes_per_tile > 1) return;
+    layout_.strips_per_tile = std::clamp<Index>(tile_bytes / bytes(layout_.row_pitch), 1, std::max<Index>(1, outputs / tile));
+    if (layout_.method == RowMethod::transposed)
+      layout_.strips_per_tile = std::min(std::max<Index>(layout_.strips_per_tile, 32), std::max<Index>(1, outputs / tile));
+  }
+  void choose_lane_group() {
+    const Index vector = static_cast<Index>(vector_bytes) / std::min(work_, static_cast<Index>(traits_.stored_size));
+    const Index cells = std::max(plane_cells_, plane_outputs_);
+    const Index fit = tile_bytes / 2 / bytes(cells) / vector * vector;
+    layout_.lane_group = std::min((layout_.planes + vector - 1) / vector * vector, std::max(fit, 2 * vector));
+    layout_.planes_per_tile = layout_.lane_group;
+  }
+  void count_tiles() {
+    const auto tiles_of = [](Index all, Index tile) { return (all + tile - 1) / tile; };
+    layout_.tile_count = tiles_of(layout_.planes, layout_.planes_per_tile) * tiles_of(layout_.lanes, layout_.lanes_per_tile);
+    for (std::size_t a = 0; a < layout_.axes.size(); ++a)
+      layout_.tile_count *= a + 1 == layout_.axes.size() ? strip_groups(layout_) : tiles_of(layout_.axes[a].windows.outputs, layout_.axes[a].tile);
+  }
+
+  // ---- scratch
+  void place_scratch() {
+    const bool rows_are_kept = layout_.method != RowMethod::lanes;
+    const int last = layout_.last();
+    constexpr Index chunk_bytes = 4096;
+    layout_.chunk = std::max<Index>(64, chunk_bytes / work_);
+    layout_.identity_elements = layout_.chunk + 128;
+    layout_.tree_pitch = layout_.chunk + 80;
+    Index items = layout_.planes_per_tile, box = layout_.lanes_per_tile, depth = 1, levels = 0;
+    for (const AxisLayout& axis : layout_.axes) {
+      const Index cells = box_cells(axis.windows, &axis == &layout_.axes.back() && rows_are_kept ? axis.tile * layout_.strips_per_tile : axis.tile);
+      box *= cells;
+      Index taps = axis.windows.max_taps(), levels_deep = 1;
+      for (; taps > max_fold_rows; taps = (taps + max_fold_rows - 1) / max_fold_rows) ++levels_deep;
+      depth = std::max(depth, levels_deep);
+      if (axis.blocks != nullptr) {
+        const Index span = (axis.tile - 1) * axis.windows.stride + axis.windows.reach();
+        levels = std::max(levels, (span / axis.blocks->lattice + 1) * (axis.blocks->levels - 1));
+      }
+    }
+    const Index box_elements = items * box;  // of the source
+    ScratchLayout scratch;
+    layout_.identity_at = scratch.place(layout_.identity_elements, traits_.work_size);
+    layout_.zeros_at = scratch.place(layout_.identity_elements, traits_.stored_size);
+    layout_.trees_at = scratch.place(std::max<Index>(4, max_fold_rows * depth) * layout_.tree_pitch, traits_.work_size);
+    layout_.level_elements = levels == 0 ? 0 : std::max<Index>((64 << 10) / work_, levels * 96);
+    layout_.levels_at = scratch.place(layout_.level_elements, traits_.work_size);
+
+    // Boxes between stages: outputs of the axes so far, cells of the others.
+    Index stage = 0, outputs = items;
+    Index rest = box;
+    for (int a = 0; a < last; ++a) {
+      const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
+      rest /= std::max<Index>(1, box_cells(axis.windows, axis.tile));
+      outputs *= axis.tile;
+      stage = std::max(stage, outputs * rest);
+    }
+    layout_.row_capacity = outputs * layout_.strips_per_tile;
+    const Index lanes_in_vector = static_cast<Index>(vector_bytes);
+    if (layout_.folds_planes_as_lanes()) {
+      Index cells = layout_.lanes, results = layout_.lanes, folded = 0;
+      Index lane_items = items;
+      for (int a = 0; a < layout_.lanes_from; ++a) lane_items *= layout_.axes[static_cast<std::size_t>(a)].tile;
+      for (int a = last; a >= layout_.lanes_from; --a) cells *= layout_.axes[static_cast<std::size_t>(a)].windows.cells;
+      Index running = cells;
+      for (int a = layout_.lanes_from; a <= last; ++a) {
+        const Windows& w = layout_.axes[static_cast<std::size_t>(a)].windows;
+        running = running / w.cells * w.outputs;
+        folded = std::max(folded, running);
+        results *= w.outputs;
+      }
+      if (layout_.lanes_from > 0) {
+        const Index vector = static_cast<Index>(vector_bytes) / std::min(work_, static_cast<Index>(traits_.stored_size));
+        const Index fit = 2 * tile_bytes / bytes(std::max(cells, results)) / vector * vector;
+        layout_.lane_group = std::min((lane_items + vector - 1) / vector * vector, std::max(fit, 2 * vector));
+      }
+      layout_.lanes_at = scratch.place(cells * layout_.lane_group + lanes_in_vector, traits_.work_size);
+      stage = std::max(stage, folded * layout_.lane_group);
+      layout_.folded_at = scratch.place(results * layout_.lane_group + lanes_in_vector, traits_.work_size);
+      layout_.stored_at = scratch.place(results * layout_.lane_group + lanes_in_vector, traits_.stored_size);
+      layout_.pointers_at = scratch.place(lane_items, sizeof(void*));
+      layout_.counts_at = scratch.place(lane_items + layout_.lanes * layout_.lane_group + lanes_in_vector, sizeof(double));
+    } else if (rows_are_kept) {
+      const Index rows = layout_.row_capacity, padded = (rows + 63) / 64 * 64;
+      const Index tile = layout_.axes.back().tile, n = tile * layout_.lanes;
+      layout_.rows_at = scratch.place((rows + 2) * layout_.row_pitch + lanes_in_vector, traits_.work_size);
+      const Index level_count = layout_.row_blocks == nullptr ? 0 : layout_.row_blocks->levels - 1;
+      const Index halves = layout_.halvings > 0 || layout_.method == RowMethod::single ? 2 * ((rows * layout_.row_pitch) / 2 + 128) : 0;
+      const Index lanes = layout_.method == RowMethod::transposed || layout_.method == RowMethod::single ? padded * (layout_.row_pitch + 64) : 0;
+      const Index partials =
+          layout_.method == RowMethod::single ? rows * (row().kernel / layout_.segment + 3) + 2 * lanes_in_vector : 0;
+      layout_.lanes_at = scratch.place(std::max(level_count * (rows * layout_.row_pitch + 128), lanes) + lanes_in_vector, traits_.work_size);
+      stage = std::max(stage, halves);
+      layout_.folded_at = scratch.place(std::max(n * padded, partials) + lanes_in_vector, traits_.work_size);
+      layout_.stored_at = scratch.place(n * padded + lanes_in_vector, traits_.stored_size);
+      layout_.pointers_at = scratch.place(rows, sizeof(void*));
+      layout_.counts_at = scratch.place(padded + n + layout_.lanes * padded + 3 * lanes_in_vector, sizeof(double));
+    } else {
+      layout_.folded_at = scratch.place(layout_.axes.back().tile * layout_.lanes_per_tile + lanes_in_vector, traits_.work_size);
+      layout_.counts_at = scratch.place(layout_.row_capacity, sizeof(double));
+    }
+    layout_.stage_at[0] = scratch.place(stage + lanes_in_vector, traits_.work_size);
+    layout_.stage_at[1] = scratch.place(stage + lanes_in_vector, traits_.work_size);
+    if (!layout_.in_is_direct) layout_.packed_in_at = scratch.place(box_elements + lanes_in_vector, traits_.stored_size);
+    if (!layout_.out_is_direct) {
+      Index results = items * layout_.lanes_per_tile * layout_.strips_per_tile;
+      for (const AxisLayout& axis : layout_.axes) results *= axis.tile;
+      layout_.packed_out_at = scratch.place(results + lanes_in_vector, traits_.stored_size);
+    }
+    layout_.bytes = scratch.bytes();
+  }
+
+  const Rows& rows_;
+  const KernelChoice& choice_;
+  const ElementTraits& traits_;
+  Index work_;
+  Layout layout_;
+  std::vector<const Axis*> sources_;
+  bool identity_only_ = false;  ///< nothing is folded: a copy
+  mutable Index plane_cells_ = 0, plane_outputs_ = 0;
+};
+
+}  // namespace
+
+Index strip_groups(const Layout& layout) {
+  const AxisLayout& row = layout.axes.back();
+  const Index strips = (row.windows.outputs + row.tile - 1) / row.tile;
+  if (layout.strips_per_tile == 1) return strips;
+  const Index whole = row.windows.outputs / row.tile;  // a shorter last strip is a tile of its own
+  return (whole + layout.strips_per_tile - 1) / layout.strips_per_tile + (strips - whole);
+}
+
+std::unique_ptr<const Layout> make_layout(const Rows& rows, const KernelChoice& choice, const ElementTraits& traits) {
+  return LayoutMaker(rows, choice, traits).make();
+}
+
+}  // namespace ndpool::general

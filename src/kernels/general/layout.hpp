@@ -1,0 +1,78 @@
+// How the general engine walks through one pool: which axes it folds in which form, the tiles that fit the cache, and
+// where its scratch is. Made with the plan, read-only afterwards; knows no instruction set.
+#pragma once
+
+#include "kernels/general/blocks.hpp"
+#include "rows.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace ndpool::general {
+
+/// One axis that is folded, in the stated order: the first axis first, the last one along the row.
+struct AxisLayout {
+  Windows windows;
+  std::unique_ptr<const Blocks> blocks;  ///< how overlapping long windows share; null if they do not
+  Index in_stride = 1, out_stride = 1;
+  Index tile = 1;                ///< outputs of a tile
+  std::vector<double> counts;    ///< factor of the divisor of each output; empty where one divisor serves all
+};
+
+/// How the last axis is folded.
+enum class RowMethod : unsigned char {
+  lanes,       ///< lanes fill vectors: like any other axis
+  shifted,     ///< stride 1: pointers into one row, a tap apart
+  evens,       ///< stride 2: every other result of the same
+  transposed,  ///< anything else: rows become lanes
+  single,      ///< one window: neighbours are joined until little is left
+};
+
+/// What is known of the scalar and the reducer.
+struct ElementTraits {
+  std::size_t stored_size = 4, work_size = 4;
+  bool is_sum = false;
+  bool stores_fused = true;
+};
+
+struct Layout {
+  std::vector<LoopAxis> loops;
+  Index planes = 1;
+  std::vector<AxisLayout> axes;
+  Index lanes = 1;
+  Index lane_in_stride = 1, lane_out_stride = 1;
+  bool in_is_direct = true, out_is_direct = true;  ///< rows lie in memory as they are folded; else tiles are copied
+  RowMethod method = RowMethod::lanes;
+  int halvings = 0;                       ///< times that neighbours in a row are joined before the method begins
+  Index row_kernel = 1, row_stride = 1;   ///< of the last axis after that
+  std::unique_ptr<const Blocks> row_blocks;  ///< of long windows at stride 1
+  int lanes_from = 0;  ///< axes from here on are folded with planes as lanes; the number of axes if none is
+  bool one_divisor = true;
+  double divisor = 1;
+
+  Index planes_per_tile = 1;
+  Index lanes_per_tile = 1;
+  Index strips_per_tile = 1;  ///< parts of a row that one tile folds side by side, if it has few rows
+  Index tile_count = 0;
+
+  Index chunk = 0;        ///< elements of a row that are folded at a time
+  Index row_pitch = 0;    ///< working elements from row to row
+  Index row_capacity = 0;  ///< rows of a tile
+  Index segment = 0;      ///< taps of a single window that are folded at a time; a power of two
+  Index lane_group = 0;   ///< planes that become lanes together
+  Index tree_pitch = 0, level_elements = 0, identity_elements = 0;
+  std::size_t identity_at = 0, zeros_at = 0, levels_at = 0, trees_at = 0, stage_at[2] = {0, 0}, rows_at = 0,
+              lanes_at = 0, folded_at = 0, stored_at = 0, pointers_at = 0, counts_at = 0, packed_in_at = 0,
+              packed_out_at = 0, bytes = 0;
+
+  int last() const { return static_cast<int>(axes.size()) - 1; }
+  bool folds_planes_as_lanes() const { return lanes_from < static_cast<int>(axes.size()); }
+};
+
+/// Tiles along the last axis. Strips that one tile folds together have the same number of outputs.
+Index strip_groups(const Layout& layout);
+
+/// The layout of a pool whose canonical rows are given.
+std::unique_ptr<const Layout> make_layout(const Rows& rows, const KernelChoice& choice, const ElementTraits& traits);
+
+}  // namespace ndpool::general

@@ -1,0 +1,306 @@
+// Per-target code: folds the last axis of a batch of rows that lie in scratch, with identities in place of padding.
+#if defined(NDPOOL_GENERAL_ROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_GENERAL_ROW_INL_H_
+#undef NDPOOL_GENERAL_ROW_INL_H_
+#else
+#define NDPOOL_GENERAL_ROW_INL_H_
+#endif
+
+#include "kernels/general/axis-inl.h"
+#include "kernels/general/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ndpool {
+namespace HWY_NAMESPACE {
+namespace general {
+
+/// Rows of working elements, `pitch` apart, and where their results go.
+template <class E>
+struct RowBatch {
+  typename E::Work* from = nullptr;
+  Index pitch = 0;
+  Index rows = 0;
+  Index cells = 0;      ///< of a row
+  Range outputs;        ///< of the last axis, of each row
+  Index first_cell = 0;  ///< the cell that rows begin with, where windows are folded by their cells
+  typename E::Stored** to = nullptr;
+  const double* row_counts = nullptr;     ///< factor of the divisor of each row; null if one divisor serves all
+  const double* output_counts = nullptr;  ///< the same of each output
+};
+
+template <class E>
+class RowFold {
+ public:
+  using Work = typename E::Work;
+  using S = typename E::Stored;
+  using D = typename E::D;
+
+  RowFold(const Layout& layout, char* scratch, const Finish& finish, AxisFold<E>& axis)
+      : layout_(layout), scratch_(scratch), finish_(finish), axis_(axis) {}
+
+  void operator()(RowBatch<E> batch) {
+    for (int i = 0; i < layout_.halvings; ++i) halve(batch, i);
+    switch (layout_.method) {
+      case RowMethod::shifted: return shifted(batch);
+      case RowMethod::evens: return evens(batch);
+      default: return transposed(batch, layout_.axes.back(), layout_.row_kernel);
+    }
+  }
+
+  /// Joins all cells of every row: results follow one another in `to`.
+  void join_all(RowBatch<E> batch, Work* to) {
+    constexpr Index few = 16;
+    for (int i = 0; batch.cells > few; ++i) halve(batch, i);
+    fold_lanes(batch, batch.cells, to);
+  }
+
+  /// Finishes rows of results that are still working elements.
+  static void finish(const Work* sums, Index n, S* to, const Finish& f) {
+    if constexpr (E::stores_fused) {
+      const Work* rows[1] = {sums};
+      fold_one<E>(1, rows, reinterpret_cast<Stored<S>*>(to), n, f);
+    } else {
+      E::finish_row(sums, n, to, f);
+    }
+  }
+
+ private:
+  template <class T>
+  T* at(std::size_t offset) const {
+    return reinterpret_cast<T*>(scratch_ + offset);
+  }
+
+  /// Joins neighbours: rows of half the length. An odd last cell is joined with what changes nothing.
+  void halve(RowBatch<E>& batch, int turn) {
+    const D d;
+    const Index n = batch.rows * batch.pitch / 2;
+    Work* const to = at<Work>(layout_.stage_at[turn % 2]);
+    if (batch.cells % 2 != 0)
+      for (Index r = 0; r < batch.rows; ++r) batch.from[r * batch.pitch + batch.cells] = nothing();
+#if HWY_TARGET == HWY_SCALAR
+    for (Index i = 0; i < n; ++i)
+      hn::StoreU(E::combine(hn::LoadU(d, batch.from + 2 * i), hn::LoadU(d, batch.from + 2 * i + 1)), d, to + i);
+#else
+    for (Index i = 0; i < n; i += E::lanes) {
+      const auto low = hn::LoadU(d, batch.from + 2 * i), high = hn::LoadU(d, batch.from + 2 * i + E::lanes);
+      hn::StoreU(E::combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d, to + i);
+    }
+#endif
+    batch.from = to;
+    batch.pitch /= 2;
+    batch.cells = (batch.cells + 1) / 2;
+  }
+  /// Of float sums -0: adding +0 would change the sign of a zero.
+  Work nothing() const {
+    if constexpr (E::is_sum && std::is_floating_point_v<Work>) return Work(-0.0);
+    return E::identity(finish_);
+  }
+
+  /// Calls `fold(first, end, finish)` for runs of rows with the same divisors whose results are equally far apart.
+  template <class Fold>
+  void for_runs(const RowBatch<E>& batch, const Fold& fold) {
+    for (Index r = 0; r < batch.rows;) {
+      Index end = r + 1;
+      if (E::stores_fused && end < batch.rows) {
+        const Index step = batch.to[end] - batch.to[r];
+        while (end < batch.rows && batch.to[end] - batch.to[end - 1] == step &&
+               (batch.row_counts == nullptr || batch.row_counts[end] == batch.row_counts[r]))
+          ++end;
+      }
+      Finish f = finish_;
+      if (batch.row_counts != nullptr) {
+        f.count = finish_.count * batch.row_counts[r];
+        f.counts = batch.output_counts;
+      }
+      fold(r, end, f);
+      r = end;
+    }
+  }
+  Index outputs(const RowBatch<E>& batch) const {
+    return (batch.outputs.end - batch.outputs.begin) * layout_.lanes;
+  }
+
+  /// Stride 1: taps are pointers into the row, or into rows of blocks that start at every cell.
+  void shifted(const RowBatch<E>& batch) {
+    const Index n = outputs(batch), step = layout_.lanes * layout_.axes.back().windows.tap_step;
+    const Work* tap[Blocks::max_parts];
+    int parts = 0;
+    bool nested = false;
+    if (layout_.row_blocks == nullptr) {
+      for (; parts < layout_.row_kernel; ++parts) tap[parts] = batch.from + parts * step;
+    } else {
+      const Blocks& blocks = *layout_.row_blocks;
+      const Index run = batch.rows * batch.pitch;
+      Work* const rows = at<Work>(layout_.lanes_at);
+      const Work* level_rows[Blocks::max_levels] = {batch.from};
+      for (int level = 1; level < blocks.levels; ++level) {
+        const int ratio = static_cast<int>(blocks.size[level] / blocks.size[level - 1]);
+        const Work* from[max_fold];
+        for (int j = 0; j < ratio; ++j) from[j] = level_rows[level - 1] + j * blocks.size[level - 1] * step;
+        Work* const to = rows + (level - 1) * (run + 128);
+        level_rows[level] = to;
+        const Index length = run - (blocks.size[level] - 1) * step;
+        if (length > 0) fold_one<E>(ratio, from, to, length, finish_);
+      }
+      for (; parts < blocks.parts; ++parts)
+        tap[parts] = level_rows[blocks.part[parts].level] + blocks.part[parts].at * step;
+      nested = blocks.nested;
+    }
+    Index by[Blocks::max_parts];
+    std::fill_n(by, parts, batch.pitch);
+    for_runs(batch, [&](Index r, Index end, const Finish& f) {
+      const Work* rows[Blocks::max_parts];
+      for (int j = 0; j < parts; ++j) rows[j] = tap[j] + r * batch.pitch;
+      if constexpr (E::stores_fused) {
+        axis_.join(rows, by, parts, nested, end - r, reinterpret_cast<Stored<S>*>(batch.to[r]),
+                   end - r > 1 ? batch.to[r + 1] - batch.to[r] : 0, n, f);
+      } else {
+        Work* const sums = at<Work>(layout_.folded_at);
+        axis_.join(rows, by, parts, nested, end - r, sums, n, n, f);
+        finish(sums, n, batch.to[r], f);
+      }
+    });
+  }
+
+  /// Stride 2: every other result of the taps that two vectors have in common.
+  void evens(const RowBatch<E>& batch) {
+    const Index n = outputs(batch);
+    Work* const sums = at<Work>(layout_.folded_at);
+    for_runs(batch, [&](Index r, Index end, const Finish& f) {
+      for (; r < end; ++r) {
+        even_row(batch.from + r * batch.pitch, sums, n);
+        finish(sums, n, batch.to[r], f);
+      }
+    });
+  }
+  void even_row(const Work* from, Work* to, Index n) const {
+    switch (layout_.row_kernel) {
+      case 1: return even_taps<1>(from, to, n);
+      case 2: return even_taps<2>(from, to, n);
+      case 3: return even_taps<3>(from, to, n);
+      case 4: return even_taps<4>(from, to, n);
+      case 5: return even_taps<5>(from, to, n);
+      case 6: return even_taps<6>(from, to, n);
+      case 7: return even_taps<7>(from, to, n);
+      default: return even_taps<8>(from, to, n);
+    }
+  }
+  /// May write up to a vector beyond `n`.
+  template <int kernel>
+  HWY_NOINLINE void even_taps(const Work* from, Work* to, Index n) const {
+    const D d;
+    const Index step = layout_.axes.back().windows.tap_step;
+#if HWY_TARGET == HWY_SCALAR
+    for (Index i = 0; i < n; ++i) {
+      const auto tap = [&](auto j) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, from + 2 * i + j * step); };
+      hn::StoreU(joined<E, Join::tree, 0, kernel>(tap), d, to + i);
+    }
+#else
+    for (Index i = 0; i < n; i += E::lanes) {
+      if (kernel == 2 && step == 1) {
+        const auto low = hn::LoadU(d, from + 2 * i), high = hn::LoadU(d, from + 2 * i + E::lanes);
+        hn::StoreU(E::combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d, to + i);
+        continue;
+      }
+      const auto half = [&](Index begin) NDPOOL_ALWAYS_INLINE {
+        const auto tap = [&](auto j) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, from + begin + j * step); };
+        return joined<E, Join::tree, 0, kernel>(tap);
+      };
+      const auto low = half(2 * i), high = half(2 * i + E::lanes);
+      hn::StoreU(hn::ConcatEven(d, high, low), d, to + i);
+    }
+#endif
+  }
+
+  /// Rows become lanes, whose windows fold like those of any axis.
+  void transposed(const RowBatch<E>& batch, const AxisLayout& axis, Index kernel) {
+    AxisLayout halved;
+    const AxisLayout* folded = &axis;
+    Index first_cell = batch.first_cell;
+    Range range = batch.outputs;
+    if (layout_.halvings > 0) {  // windows over what is left begin at cell 0
+      halved.windows = {batch.cells, range.end - range.begin, Windows::Kind::regular, kernel, layout_.row_stride};
+      folded = &halved;
+      range = {0, range.end - range.begin};
+      first_cell = 0;
+    }
+    fold_as_lanes(batch, *folded, range, first_cell);
+  }
+  void fold_as_lanes(const RowBatch<E>& batch, const AxisLayout& axis, Range range, Index first_cell) {
+    constexpr Index side = std::max(block_side<BitsOf<sizeof(Work)>>, block_side<BitsOf<sizeof(S)>>);
+    const Index lanes = (batch.rows + side - 1) / side * side, width = layout_.lanes * lanes;
+    Work* const in = to_lanes(batch, lanes);
+    Finish f = finish_;
+    if (batch.row_counts != nullptr) {
+      double* const counts = at<double>(layout_.counts_at) + layout_.row_capacity + outputs(batch) + 128;
+      for (Index c = 0; c < layout_.lanes; ++c)
+        for (Index r = 0; r < lanes; ++r) counts[c * lanes + r] = batch.row_counts[std::min(r, batch.rows - 1)];
+      f.counts = counts;
+    }
+    S* const done = at<S>(layout_.stored_at);
+    AxisFold<E> fold(axis_, f);
+    const double* counts =
+        batch.row_counts == nullptr ? nullptr : layout_.axes.back().counts.data() + batch.outputs.begin;
+    fold_and_finish(fold, axis, range, first_cell, first_cell + batch.cells, in, width, width, done, width, counts, f);
+    const Index n = outputs(batch);
+    bool is_packed = n < side;  // rows that follow one another may be written past their ends, in order
+    for (Index r = 1; is_packed && r < batch.rows; ++r) is_packed = batch.to[r] == batch.to[r - 1] + n;
+    if (n == 1) {
+      for (Index r = 0; r < batch.rows; ++r) *batch.to[r] = done[r];
+      return;
+    }
+    lanes_to_rows(
+        done, lanes, [&](Index r) NDPOOL_ALWAYS_INLINE { return batch.to[r]; },
+        [&](Index r) NDPOOL_ALWAYS_INLINE { return is_packed ? (batch.rows - r) * n : n; }, batch.rows, n);
+  }
+  Work* to_lanes(const RowBatch<E>& batch, Index lanes) {
+    Work* const in = at<Work>(layout_.lanes_at);
+    rows_to_lanes(
+        [&](Index r) NDPOOL_ALWAYS_INLINE { return batch.from + r * batch.pitch; },
+        [&](Index) NDPOOL_ALWAYS_INLINE { return batch.pitch; }, batch.rows, batch.cells * layout_.lanes, in, lanes);
+    return in;
+  }
+  /// One window of all cells, of rows as lanes; `to` gets one element for each row.
+  void fold_lanes(const RowBatch<E>& batch, Index cells, Work* to) {
+    constexpr Index side = block_side<BitsOf<sizeof(Work)>>;
+    const Index lanes = (batch.rows + side - 1) / side * side;
+    Work* const in = to_lanes(batch, lanes);
+    AxisLayout axis;
+    axis.windows = {cells, 1, Windows::Kind::regular, cells};
+    axis_(AxisCall<Work, Work>{axis, {0, 1}, 0, cells, in, lanes, batch.rows, to, batch.rows, nullptr});
+  }
+
+ public:
+  /// Folds the windows of the last axis and writes results: at once, or in a pass over working elements.
+  template <class From>
+  void fold_and_finish(AxisFold<E>& fold, const AxisLayout& axis, Range range, Index lo, Index hi, const From* from,
+                       Index from_step, Index n, S* to, Index to_step, const double* counts, const Finish& f) {
+    if constexpr (E::stores_fused) {
+      fold(AxisCall<From, Stored<S>>{axis, range, lo, hi, from, from_step, n, reinterpret_cast<Stored<S>*>(to), to_step,
+                                     counts});
+    } else {
+      Work* const sums = at<Work>(layout_.folded_at);
+      fold(AxisCall<From, Work>{axis, range, lo, hi, from, from_step, n, sums, n, nullptr});
+      const Index count = range.end - range.begin;
+      if (to_step == n && counts == nullptr && f.counts == nullptr) return E::finish_row(sums, n * count, to, f);
+      Finish of_output = f;
+      for (Index o = 0; o < count; ++o) {
+        if (counts != nullptr) of_output.count = f.count * counts[o];
+        E::finish_row(sums + o * n, n, to + o * to_step, of_output);
+      }
+    }
+  }
+
+ private:
+  const Layout& layout_;
+  char* scratch_;
+  const Finish& finish_;
+  AxisFold<E>& axis_;
+};
+
+}  // namespace general
+}  // namespace HWY_NAMESPACE
+}  // namespace ndpool
+HWY_AFTER_NAMESPACE();
+
+#endif  // NDPOOL_GENERAL_ROW_INL_H_

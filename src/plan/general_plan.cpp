@@ -1,0 +1,27 @@
+#include "plan/general_plan.hpp"
+
+#include "kernels/divisors.hpp"
+#include "tiles.hpp"
+
+namespace ndpool {
+
+std::unique_ptr<const GeneralPlan> GeneralPlan::make(ScalarKind kind, const KernelChoice& choice, const Rows& rows) {
+  auto element = general::choose_element(kind, choice, rows.tap_count);
+  if (!element) return nullptr;
+  auto layout = general::make_layout(rows, choice, element->traits);
+  constexpr std::size_t max_scratch = std::size_t{64} << 20;
+  if (layout->bytes > max_scratch) return nullptr;
+  general::Finish& finish = element->finish;
+  finish.count = layout->divisor;
+  if (layout->one_divisor && has_exact_reciprocal(layout->divisor)) finish.reciprocal = 1 / layout->divisor;
+  return std::unique_ptr<const GeneralPlan>(new GeneralPlan(*element, std::move(layout)));
+}
+
+bool GeneralPlan::run(const void* in, void* out, const Watch& watch) const {
+  const general::GeneralKernel kernel = general::kernel_of(element_.kind);
+  return run_tiles({layout_->tile_count, 1}, layout_->bytes, watch, [&](Index begin, Index end, void* scratch) {
+    kernel({*layout_, element_.finish, in, out, begin, end, scratch});
+  });
+}
+
+}  // namespace ndpool

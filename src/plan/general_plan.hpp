@@ -1,0 +1,27 @@
+// A pool prepared for the general engine: its layout, its element, and how its tiles are run.
+#pragma once
+
+#include "kernels/general/table.hpp"
+
+namespace ndpool {
+
+class GeneralPlan {
+ public:
+  /// Null if the engine does not serve this: no element for the sums, or a tile that would need too much scratch.
+  static std::unique_ptr<const GeneralPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows);
+
+  /// Reads `in`, writes `out`. False if `watch` stopped it.
+  bool run(const void* in, void* out, const Watch& watch) const;
+
+  std::size_t scratch_bytes() const { return layout_->bytes; }
+  const general::Layout& layout() const { return *layout_; }
+
+ private:
+  GeneralPlan(const general::ElementChoice& element, std::unique_ptr<const general::Layout> layout)
+      : element_(element), layout_(std::move(layout)) {}
+
+  general::ElementChoice element_;
+  std::unique_ptr<const general::Layout> layout_;
+};
+
+}  // namespace ndpool

@@ -1,0 +1,104 @@
+// The windows of one axis as the general engine sees them: where each begins, how many taps it has, and after how many
+// outputs the pattern repeats. Regular, adaptive and transposed windows are three formulas; the maps do not ask which.
+#pragma once
+
+#include <ndpool/axis.hpp>
+
+namespace ndpool {
+
+/// Nominal taps of one output: `first`, `first + step`, ... Cells outside of the axis are absent taps.
+struct NominalTaps {
+  Index first = 0;
+  Index count = 0;
+};
+
+struct Windows {
+  enum class Kind : unsigned char { regular, bins, transposed };
+
+  Index cells = 1;    ///< length of the axis that is read
+  Index outputs = 1;  ///< length of the axis that is written
+  Kind kind = Kind::regular;
+  Index kernel = 1, stride = 1, lo = 0, dilation = 1;  ///< of regular and transposed windows
+  Index tap_step = 1;                                  ///< cells from tap to tap
+
+  /// The windows of a pool. Bins of equal length that do not overlap are regular.
+  static constexpr Windows of(const Axis& axis) {
+    if (!axis.adaptive)
+      return {axis.input,    axis.output,  Kind::regular, axis.kernel,
+              axis.output == 1 ? 1 : axis.stride, axis.lo, axis.dilation, axis.dilation};
+    if (axis.input % axis.output != 0) return {axis.input, axis.output, Kind::bins};
+    const Index length = axis.input / axis.output;
+    return {axis.input, axis.output, Kind::regular, length, axis.output == 1 ? 1 : length};
+  }
+
+  /// For every cell of a pool, the nominal outputs that have a tap on it.
+  static constexpr Windows transposed(const Axis& axis) {
+    if (axis.adaptive) {
+      Axis exchanged = axis;
+      exchanged.input = axis.output;
+      exchanged.output = axis.input;
+      return of(exchanged);
+    }
+    if (axis.stride == 1)
+      return {axis.output,   axis.input,    Kind::regular, axis.kernel, 1, (axis.kernel - 1) * axis.dilation - axis.lo,
+              axis.dilation, axis.dilation};
+    return {axis.output, axis.input, Kind::transposed, axis.kernel, axis.stride, axis.lo, axis.dilation,
+            axis.dilation / detail::common_divisor(axis.stride, axis.dilation)};
+  }
+
+  constexpr NominalTaps taps(Index output) const {
+    if (kind == Kind::regular) return {output * stride - lo, kernel};
+    if (kind == Kind::bins) {
+      const Index first = adaptive_start(cells, outputs, output);
+      return {first, adaptive_end(cells, outputs, output) - first};
+    }
+    // Outputs o with o * stride + tap * dilation = position for some tap below kernel.
+    const Index position = output + lo, last = detail::floor_divide(position, stride);
+    Index first = detail::ceil_divide(position - (kernel - 1) * dilation, stride);
+    if (dilation == 1) return {first, detail::larger(0, last - first + 1)};
+    while (first <= last && (position - first * stride) % dilation != 0) ++first;
+    return {first, first > last ? 0 : (last - first) / tap_step + 1};
+  }
+
+  /// Bounds of the cells that outputs [first, last] need; both grow with the outputs.
+  constexpr Index begin(Index first) const {
+    if (kind != Kind::transposed) return taps(first).first;
+    return detail::ceil_divide(first + lo - (kernel - 1) * dilation, stride);
+  }
+  constexpr Index end(Index last) const {
+    if (kind == Kind::transposed) return detail::floor_divide(last + lo, stride) + 1;
+    const NominalTaps window = taps(last);
+    return window.first + (window.count - 1) * tap_step + 1;
+  }
+
+  constexpr bool is_regular() const { return kind == Kind::regular; }
+  /// Every output is its own cell.
+  constexpr bool is_identity() const { return is_regular() && kernel == 1 && stride == 1 && lo == 0 && cells == outputs; }
+
+  /// The pattern repeats after `period` outputs, `advance` cells further on.
+  constexpr Index period() const {
+    if (is_regular()) return 1;
+    return kind == Kind::transposed ? stride : outputs / detail::common_divisor(cells, outputs);
+  }
+  constexpr Index advance() const {
+    if (is_regular()) return stride;
+    return kind == Kind::transposed ? 1 : cells / detail::common_divisor(cells, outputs);
+  }
+  /// Cells of the widest window, roughly, and cells per output.
+  constexpr Index reach() const {
+    if (is_regular()) return (kernel - 1) * dilation + 1;
+    return kind == Kind::bins ? cells / outputs + 2 : (kernel - 1) * dilation / stride + 2;
+  }
+  constexpr double pace() const {
+    if (is_regular()) return static_cast<double>(stride);
+    return kind == Kind::bins ? static_cast<double>(cells) / static_cast<double>(outputs)
+                              : 1.0 / static_cast<double>(stride);
+  }
+  /// Taps of the window with most of them.
+  constexpr Index max_taps() const {
+    if (is_regular()) return kernel;
+    return kind == Kind::bins ? (cells + outputs - 1) / outputs + 1 : (kernel - 1) / stride + 1;
+  }
+};
+
+}  // namespace ndpool
