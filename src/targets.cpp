@@ -90,9 +90,17 @@ bool nans_raise_a_flag() {
 const KernelTable& kernels() { return *in_use().load(std::memory_order_relaxed); }
 
 general::GeneralKernel general::kernel_of(ElementKind kind) {
+  struct Found {
+    const GeneralKernels *extremes, *sums;
+  };
+  static const std::vector<Found> found = [] {
+    std::vector<Found> all;
+    for (const KernelTable& table : tables()) all.push_back({extremes_for(table.target), sums_for(table.target)});
+    return all;
+  }();
+  const Found& in_target = found[static_cast<std::size_t>(&kernels() - tables().data())];
   const auto which = static_cast<int>(kind);
-  const GeneralKernels* const extremes = extremes_for(kernels().target);
-  return extremes->of[which] != nullptr ? extremes->of[which] : sums_for(kernels().target)->of[which];
+  return in_target.extremes->of[which] != nullptr ? in_target.extremes->of[which] : in_target.sums->of[which];
 }
 
 std::vector<std::string> targets() {

@@ -101,4 +101,32 @@ struct Windows {
   }
 };
 
+/// What `Windows::taps` answers for one output after the other, without divisions for bins.
+class WindowWalk {
+ public:
+  constexpr WindowWalk(const Windows& windows, Index output) : windows_(windows), output_(output) {
+    if (windows.kind != Windows::Kind::bins) return;
+    quotient_ = windows.cells / windows.outputs;
+    rest_ = windows.cells % windows.outputs;
+    first_ = adaptive_start(windows.cells, windows.outputs, output);
+    // output * cells - first * outputs, which fits although the products may not.
+    remainder_ = static_cast<Index>(static_cast<std::uint64_t>(output) * static_cast<std::uint64_t>(windows.cells) -
+                                    static_cast<std::uint64_t>(first_) * static_cast<std::uint64_t>(windows.outputs));
+  }
+  constexpr NominalTaps next() {
+    if (windows_.kind != Windows::Kind::bins) return windows_.taps(output_++);
+    const Index first = first_;
+    first_ += quotient_;
+    remainder_ += rest_;
+    if (remainder_ >= windows_.outputs) remainder_ -= windows_.outputs, ++first_;
+    return {first, first_ - first + (remainder_ != 0 ? 1 : 0)};
+  }
+
+ private:
+  const Windows& windows_;
+  Index output_;
+  Index first_ = 0, remainder_ = 0;  ///< first cell of the next bin, and what its quotient leaves
+  Index quotient_ = 0, rest_ = 0;
+};
+
 }  // namespace ndpool

@@ -312,7 +312,7 @@ class Engine {
   }
   void fold_rows_of_tile() {
     const Windows& w = axis(last_).windows;
-    const bool is_padded = layout_.method != RowMethod::transposed || layout_.halvings > 0;
+    const bool is_padded = layout_.halvings > 0 || layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens;
     if (strips_ > 1) return fold_strips();
     const Side& side = side_[last_];
     const Index begin = is_padded ? w.begin(side.outputs.begin) : side.lo;
@@ -468,21 +468,23 @@ class Engine {
     S* const done = at<S>(layout_.stored_at);
     if (box.from != nullptr) {
       Work* const in = at<Work>(layout_.lanes_at);
-      rows_to_lanes([&](Index r) NDPOOL_ALWAYS_INLINE { return box.from + (begin + r) * box.item; },
-                    [&](Index) NDPOOL_ALWAYS_INLINE { return box.item; }, count, cells, in, lanes);
+      const Work* const from = box.from + begin * box.item;
+      rows_to_lanes(EvenRows<const Work>{from, box.item, from + count * box.item}, count, cells, in, lanes);
       fold_from_lanes(in, lanes, cells, done, f);
     } else {
       S* const in = at<S>(layout_.lanes_at);
       const Index first_plane = planes_.begin + begin;
-      const Index pitch = layout_.loops.size() == 1 ? layout_.loops[0].stride.in : 0;
-      const S* const from = in_ + plane_offsets(first_plane).in;
-      if (pitch == cells)  // planes follow one another: a block may read into the next
-        rows_to_lanes([&](Index r) NDPOOL_ALWAYS_INLINE { return from + r * cells; },
-                      [&](Index r) NDPOOL_ALWAYS_INLINE { return (layout_.planes - first_plane - r) * cells; }, count,
+      if (layout_.loops.size() == 1) {
+        const Index pitch = layout_.loops[0].stride.in;
+        const S* const from = in_ + first_plane * pitch;
+        const S* const end = in_ + (layout_.planes - 1) * pitch + cells;  // of all planes
+        rows_to_lanes(EvenRows<const S>{from, pitch, pitch == cells ? end : from + (count - 1) * pitch + cells}, count,
                       cells, in, lanes);
-      else
-        rows_to_lanes([&](Index r) { return in_ + plane_offsets(first_plane + r).in; }, [&](Index) { return cells; }, count,
-                      cells, in, lanes);
+      } else {
+        const S** const from = at<const S*>(layout_.pointers_at);
+        for (Index r = 0; r < count; ++r) from[r] = in_ + plane_offsets(first_plane + r).in;
+        rows_to_lanes(ScatteredRows<const S>{from, cells}, count, cells, in, lanes);
+      }
       fold_from_lanes(reinterpret_cast<const Stored<S>*>(in), lanes, cells, done, f);
     }
     write_lanes(begin, count, lanes, results, done);
@@ -535,20 +537,8 @@ class Engine {
   }
   void write_lanes(Index begin, Index count, Index lanes, Index results, const S* done) {
     S** const to = at<S*>(layout_.pointers_at);
-    bool is_packed = true;
-    for (Index r = 0; r < count; ++r) {
-      to[r] = result_of_item(begin + r, layout_.lanes_from);
-      is_packed = is_packed && (r == 0 || to[r] == to[r - 1] + results);
-    }
-    constexpr Index side = block_side<BitsOf<sizeof(S)>>;
-    if (results == 1) {
-      for (Index r = 0; r < count; ++r) *to[r] = done[r];
-      return;
-    }
-    is_packed = is_packed && results < side;
-    lanes_to_rows(
-        done, lanes, [&](Index r) NDPOOL_ALWAYS_INLINE { return to[r]; },
-        [&](Index r) NDPOOL_ALWAYS_INLINE { return is_packed ? (count - r) * results : results; }, count, results);
+    for (Index r = 0; r < count; ++r) to[r] = result_of_item(begin + r, layout_.lanes_from);
+    write_rows(done, lanes, to, count, results);
   }
 
   const Layout& layout_;

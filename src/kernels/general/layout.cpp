@@ -42,6 +42,7 @@ class LayoutMaker {
     choose_divisors();
     for (AxisLayout& axis : layout_.axes) share_blocks(axis);
     choose_lanes_from();
+    merge_planes();
     choose_method();
     choose_tiles();
     place_scratch();
@@ -50,10 +51,23 @@ class LayoutMaker {
 
  private:
   // ---- axes
+  /// Adds a loop, as one with the loop before it where both arrays step through the two like through one.
+  void add_loop(const LoopAxis& loop) {
+    if (loop.extent == 1) return;
+    if (!layout_.loops.empty()) {
+      LoopAxis& before = layout_.loops.back();
+      if (before.stride.in == loop.stride.in * loop.extent && before.stride.out == loop.stride.out * loop.extent) {
+        before = {before.extent * loop.extent, loop.stride};
+        return;
+      }
+    }
+    layout_.loops.push_back(loop);
+  }
+  /// An axis whose outputs are its cells is a loop; but between pooled axes of short rows, planes stay whole.
   void add_axis(const PooledAxis& pooled) {
     const Windows windows = Windows::of(pooled.window);
-    if (windows.is_identity()) {
-      layout_.loops.push_back({windows.cells, pooled.stride});
+    if (windows.is_identity() && (layout_.axes.empty() || !rows_are_short_)) {
+      add_loop({windows.cells, pooled.stride});
       return;
     }
     AxisLayout axis;
@@ -64,7 +78,8 @@ class LayoutMaker {
     sources_.push_back(&pooled.window);
   }
   void choose_axes() {
-    for (int i = 0; i < rows_.loop_count; ++i) layout_.loops.push_back(rows_.loops[i]);
+    rows_are_short_ = rows_.horizontal.window.input * rows_.inner.extent * static_cast<Index>(traits_.stored_size) < short_row_bytes;
+    for (int i = 0; i < rows_.loop_count; ++i) add_loop(rows_.loops[i]);
     for (int v = 0; v < rows_.vertical_count; ++v) add_axis(rows_.vertical[v]);
     layout_.lanes = rows_.inner.extent;
     layout_.lane_in_stride = rows_.inner.extent > 1 ? rows_.inner.stride.in : 1;
@@ -78,7 +93,47 @@ class LayoutMaker {
       add_axis(row);
     if (layout_.axes.empty()) layout_.axes.emplace_back(), sources_.push_back(&row.window), identity_only_ = true;
     if (!traits_.is_sum) put_contiguous_axis_last();
+    merge_loops_into_lanes();
+    count_planes();
+  }
+  void count_planes() {
+    layout_.planes = 1;
     for (const LoopAxis& loop : layout_.loops) layout_.planes *= loop.extent;
+  }
+  /// A loop that steps through both arrays as further lanes would is lanes.
+  void merge_loops_into_lanes() {
+    if (layout_.lane_in_stride != 1 || layout_.lane_out_stride != 1) return;
+    if (layout_.lanes == 1 && !identity_only_) return;  // rows come first
+    for (std::size_t i = 0; i < layout_.loops.size();) {
+      const LoopAxis& loop = layout_.loops[i];
+      if (loop.stride.in == layout_.lanes && loop.stride.out == layout_.lanes) {
+        layout_.lanes *= loop.extent;
+        layout_.loops.erase(layout_.loops.begin() + static_cast<std::ptrdiff_t>(i));
+        i = 0;
+      } else {
+        ++i;
+      }
+    }
+  }
+  /// Planes of windows that end where the plane does are one tall plane.
+  void merge_planes() {
+    AxisLayout& first = layout_.axes.front();
+    Windows& w = first.windows;
+    const Index stride = w.outputs == 1 ? w.cells : w.stride;
+    if (identity_only_ || layout_.folds_planes_as_lanes() || !layout_.one_divisor || !w.is_regular() || w.lo != 0 ||
+        stride * w.outputs != w.cells || w.reach() > stride || first.blocks != nullptr)
+      return;
+    constexpr Index enough = 1 << 16;  // a single window is folded in ways of its own
+    if (layout_.axes.size() == 1 && w.outputs == 1 && (layout_.lanes == 1 || w.cells > enough)) return;
+    while (!layout_.loops.empty()) {
+      const LoopAxis loop = layout_.loops.back();
+      if (loop.stride.in != w.cells * first.in_stride || loop.stride.out != w.outputs * first.out_stride) return;
+      w.stride = stride;
+      w.cells *= loop.extent;
+      w.outputs *= loop.extent;
+      layout_.loops.pop_back();
+      count_planes();
+    }
   }
   /// The order of axes matters to sums alone.
   void put_contiguous_axis_last() {
@@ -149,7 +204,9 @@ class LayoutMaker {
     if (layout_.axes.size() < 3) return;
     const Windows& first = layout_.axes.front().windows;
     const Index cells = plane_cells_ / first.cells, outputs = plane_outputs_ / first.outputs;
-    if (layout_.planes * first.outputs >= 16 && std::max(cells, outputs) * 64 * work_ <= 1 << 20) layout_.lanes_from = 1;
+    const Index vector = static_cast<Index>(vector_bytes) / work_;
+    if (std::min(layout_.planes, Index{1} << 20) * first.outputs >= 2 * vector && std::max(cells, outputs) * 2 * vector * work_ <= 2 * tile_bytes)
+      layout_.lanes_from = 1;
   }
   void choose_method() {
     const Windows& w = row();
@@ -168,11 +225,12 @@ class LayoutMaker {
     } else {
       layout_.method = RowMethod::transposed;
       if (has_padded_rows && layout_.lanes == 1 && w.dilation == 1) halve();
-      if (has_padded_rows && layout_.lanes == 1 && layout_.row_stride == 2 && layout_.row_kernel <= max_fold_rows)
+      if (has_padded_rows && layout_.lanes == 1 && layout_.row_stride == 2)
         layout_.method = RowMethod::evens;
       if (layout_.row_stride == 1 && layout_.halvings > 0) layout_.method = RowMethod::shifted;
+      if (layout_.method == RowMethod::transposed && slides()) layout_.method = RowMethod::sliding;
     }
-    if (layout_.method == RowMethod::shifted && layout_.row_kernel > max_fold_rows)
+    if ((layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens) && layout_.row_kernel > max_fold_rows)
       layout_.row_blocks = std::make_unique<const Blocks>(Blocks::of(layout_.row_kernel, traits_.is_sum));
     const AxisLayout& last = layout_.axes.back();
     const bool lanes_are_rows = layout_.method == RowMethod::lanes;
@@ -180,6 +238,14 @@ class LayoutMaker {
         layout_.lane_in_stride == 1 && (lanes_are_rows || last.windows.cells == 1 || last.in_stride == layout_.lanes);
     layout_.out_is_direct =
         layout_.lane_out_stride == 1 && (lanes_are_rows || last.windows.outputs == 1 || last.out_stride == layout_.lanes);
+  }
+  /// Rows become lanes only if there are some, or if strips of one row serve.
+  bool slides() const {
+    constexpr Index max_period = 64, min_rows = 16;
+    const Windows& w = row();
+    if (w.period() > max_period) return true;
+    const bool has_strips = layout_.axes.size() == 1 && layout_.one_divisor;
+    return !has_strips && std::min(layout_.planes, Index{1} << 20) * vertical_outputs() < min_rows;
   }
   /// Windows of even length at even places are windows of half the length over pairs.
   void halve() {
@@ -196,7 +262,7 @@ class LayoutMaker {
   /// Outputs along the last axis that a tile makes of every row.
   Index strip_outputs() const {
     const Windows& w = row();
-    const bool is_quick = layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens;
+    const bool is_quick = layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens || layout_.method == RowMethod::sliding;
     const Index limit = is_quick ? row_bytes_limit : row_bytes_limit / 2;
     if (layout_.method == RowMethod::single || bytes(w.cells * layout_.lanes) <= limit * 3 / 2) return w.outputs;
     auto strip = static_cast<Index>(static_cast<double>(limit / bytes(layout_.lanes) - w.reach()) / w.pace());
@@ -238,9 +304,9 @@ class LayoutMaker {
     for (int a = first_cut; a >= 0; --a) {
       AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
       const Windows& w = axis.windows;
-      const Index least = axis.blocks != nullptr
-                              ? std::min(w.outputs, static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace()))
-                              : 1;
+      Index least = 1;
+      if (axis.blocks != nullptr) least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
+      if (a == 0 && layout_.lanes_from == 1) least = std::max(least, 2 * static_cast<Index>(vector_bytes) / work_);
       Index fit = is_whole ? static_cast<Index>(
                                  (static_cast<double>(tile_bytes) / static_cast<double>(per) - static_cast<double>(w.reach())) / w.pace())
                            : 1;
@@ -257,7 +323,7 @@ class LayoutMaker {
   void set_row_pitch() {
     const Windows& w = row();
     Index cells = box_cells(w, layout_.axes.back().tile);
-    if (layout_.method != RowMethod::transposed || layout_.halvings > 0 || is_strip_wise())
+    if ((layout_.method != RowMethod::transposed && layout_.method != RowMethod::sliding) || layout_.halvings > 0 || is_strip_wise())
       cells = std::max(cells, static_cast<Index>(static_cast<double>(layout_.axes.back().tile - 1) * w.pace()) + w.reach() + 1);
     if (layout_.method == RowMethod::single) {
       constexpr Index max_segment = 4096;
@@ -370,7 +436,7 @@ class LayoutMaker {
       const Index partials =
           layout_.method == RowMethod::single ? rows * (row().kernel / layout_.segment + 3) + 2 * lanes_in_vector : 0;
       layout_.lanes_at = scratch.place(std::max(level_count * (rows * layout_.row_pitch + 128), lanes) + lanes_in_vector, traits_.work_size);
-      stage = std::max(stage, halves);
+      stage = std::max({stage, halves, level_count > 0 ? 2 * n : 0});
       layout_.folded_at = scratch.place(std::max(n * padded, partials) + lanes_in_vector, traits_.work_size);
       layout_.stored_at = scratch.place(n * padded + lanes_in_vector, traits_.stored_size);
       layout_.pointers_at = scratch.place(rows, sizeof(void*));
@@ -396,6 +462,7 @@ class LayoutMaker {
   Index work_;
   Layout layout_;
   std::vector<const Axis*> sources_;
+  bool rows_are_short_ = false;
   bool identity_only_ = false;  ///< nothing is folded: a copy
   mutable Index plane_cells_ = 0, plane_outputs_ = 0;
 };

@@ -25,6 +25,7 @@ enum class RowMethod : unsigned char {
   shifted,     ///< stride 1: pointers into one row, a tap apart
   evens,       ///< stride 2: every other result of the same
   transposed,  ///< anything else: rows become lanes
+  sliding,     ///< the same for few rows, or windows that hardly ever repeat: output by output, a vector each
   single,      ///< one window: neighbours are joined until little is left
 };
 

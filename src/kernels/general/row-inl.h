@@ -43,7 +43,7 @@ class RowFold {
     switch (layout_.method) {
       case RowMethod::shifted: return shifted(batch);
       case RowMethod::evens: return evens(batch);
-      default: return transposed(batch, layout_.axes.back(), layout_.row_kernel);
+      default: return any_windows(batch);
     }
   }
 
@@ -120,12 +120,17 @@ class RowFold {
     return (batch.outputs.end - batch.outputs.begin) * layout_.lanes;
   }
 
-  /// Stride 1: taps are pointers into the row, or into rows of blocks that start at every cell.
-  void shifted(const RowBatch<E>& batch) {
-    const Index n = outputs(batch), step = layout_.lanes * layout_.axes.back().windows.tap_step;
+  /// What windows at every cell are made of: taps are pointers into the row, or into rows of blocks.
+  struct ShiftedTaps {
     const Work* tap[Blocks::max_parts];
     int parts = 0;
     bool nested = false;
+  };
+  ShiftedTaps make_shifted_taps(const RowBatch<E>& batch) {
+    const Index step = layout_.lanes * layout_.axes.back().windows.tap_step;
+    ShiftedTaps taps;
+    int& parts = taps.parts;
+    const Work** const tap = taps.tap;
     if (layout_.row_blocks == nullptr) {
       for (; parts < layout_.row_kernel; ++parts) tap[parts] = batch.from + parts * step;
     } else {
@@ -144,8 +149,18 @@ class RowFold {
       }
       for (; parts < blocks.parts; ++parts)
         tap[parts] = level_rows[blocks.part[parts].level] + blocks.part[parts].at * step;
-      nested = blocks.nested;
+      taps.nested = blocks.nested;
     }
+    return taps;
+  }
+
+  /// Stride 1.
+  void shifted(const RowBatch<E>& batch) {
+    const Index n = outputs(batch);
+    const ShiftedTaps taps = make_shifted_taps(batch);
+    const int parts = taps.parts;
+    const bool nested = taps.nested;
+    const Work* const* const tap = taps.tap;
     Index by[Blocks::max_parts];
     std::fill_n(by, parts, batch.pitch);
     for_runs(batch, [&](Index r, Index end, const Finish& f) {
@@ -166,9 +181,24 @@ class RowFold {
   void evens(const RowBatch<E>& batch) {
     const Index n = outputs(batch);
     Work* const sums = at<Work>(layout_.folded_at);
+    if (layout_.row_kernel > max_fold) return evens_of_blocks(batch, n, sums);
     for_runs(batch, [&](Index r, Index end, const Finish& f) {
       for (; r < end; ++r) {
         even_row(batch.from + r * batch.pitch, sums, n);
+        finish(sums, n, batch.to[r], f);
+      }
+    });
+  }
+  /// Long windows are made at every cell, which sharing makes cheap.
+  void evens_of_blocks(const RowBatch<E>& batch, Index n, Work* sums) {
+    const ShiftedTaps taps = make_shifted_taps(batch);
+    Work* const all = at<Work>(layout_.stage_at[0]);
+    for_runs(batch, [&](Index r, Index end, const Finish& f) {
+      for (; r < end; ++r) {
+        const Work* rows[Blocks::max_parts];
+        for (int j = 0; j < taps.parts; ++j) rows[j] = taps.tap[j] + r * batch.pitch;
+        axis_.join(rows, nullptr, taps.parts, taps.nested, 1, all, 0, 2 * n - 1, f);
+        even_taps<1>(all, sums, n);
         finish(sums, n, batch.to[r], f);
       }
     });
@@ -212,19 +242,69 @@ class RowFold {
 #endif
   }
 
-  /// Rows become lanes, whose windows fold like those of any axis.
-  void transposed(const RowBatch<E>& batch, const AxisLayout& axis, Index kernel) {
+  /// Windows of any kind: rows become lanes, or one output is made after the other.
+  void any_windows(const RowBatch<E>& batch) {
     AxisLayout halved;
-    const AxisLayout* folded = &axis;
+    const AxisLayout* folded = &layout_.axes.back();
     Index first_cell = batch.first_cell;
     Range range = batch.outputs;
     if (layout_.halvings > 0) {  // windows over what is left begin at cell 0
-      halved.windows = {batch.cells, range.end - range.begin, Windows::Kind::regular, kernel, layout_.row_stride};
+      halved.windows = {batch.cells, range.end - range.begin, Windows::Kind::regular, layout_.row_kernel,
+                        layout_.row_stride};
       folded = &halved;
       range = {0, range.end - range.begin};
       first_cell = 0;
     }
-    fold_as_lanes(batch, *folded, range, first_cell);
+    if (layout_.method == RowMethod::sliding)
+      slide(batch, folded->windows, range, first_cell);
+    else
+      fold_as_lanes(batch, *folded, range, first_cell);
+  }
+
+  /// A vector for each output, of which only the first lanes count: stores overlap, in the order of outputs.
+  void slide(const RowBatch<E>& batch, const Windows& windows, Range range, Index first_cell) {
+    const D d;
+    const Index lanes = layout_.lanes, n = outputs(batch);
+    Work* const sums = at<Work>(layout_.folded_at);
+    for_runs(batch, [&](Index r, Index end, const Finish& f) {
+      for (; r < end; ++r) {
+        const Work* const row = batch.from + r * batch.pitch;
+        WindowWalk walk(windows, range.begin);
+        for (Index o = range.begin; o < range.end; ++o) {
+          const NominalTaps window = walk.next();
+          Work* const to = sums + (o - range.begin) * lanes;
+          for (Index c = 0; c < lanes; c += E::lanes) {
+            const TapsOfRow taps{row + c, window.first - first_cell, windows.tap_step, batch.cells, lanes, E::identity(finish_)};
+            hn::StoreU(window.count == 0 ? hn::Set(d, E::identity(finish_)) : tree_of(taps, 0, window.count), d, to + c);
+          }
+        }
+        finish(sums, n, batch.to[r], f);
+      }
+    });
+  }
+  struct TapsOfRow {
+    const Work* row;
+    Index first, step, cells, lanes;
+    Work identity;
+    HWY_INLINE typename E::V operator()(Index tap) const {
+      const Index cell = first + tap * step;
+      if (cell < 0 || cell >= cells) return hn::Set(D(), identity);
+      return hn::LoadU(D(), row + cell * lanes);
+    }
+  };
+  static typename E::V tree_of(const TapsOfRow& taps, Index first, Index count) {
+    const auto tap = [&](Index j) NDPOOL_ALWAYS_INLINE { return taps(first + j); };
+    switch (count) {
+      case 1: return joined<E, Join::tree, 0, 1>(tap);
+      case 2: return joined<E, Join::tree, 0, 2>(tap);
+      case 3: return joined<E, Join::tree, 0, 3>(tap);
+      case 4: return joined<E, Join::tree, 0, 4>(tap);
+      default: break;
+    }
+    Index half = 4;
+    while (half < count - half) half *= 2;
+    const typename E::V earlier = tree_of(taps, first, half);
+    return E::combine(earlier, tree_of(taps, first + half, count - half));
   }
   void fold_as_lanes(const RowBatch<E>& batch, const AxisLayout& axis, Range range, Index first_cell) {
     constexpr Index side = std::max(block_side<BitsOf<sizeof(Work)>>, block_side<BitsOf<sizeof(S)>>);
@@ -243,21 +323,12 @@ class RowFold {
         batch.row_counts == nullptr ? nullptr : layout_.axes.back().counts.data() + batch.outputs.begin;
     fold_and_finish(fold, axis, range, first_cell, first_cell + batch.cells, in, width, width, done, width, counts, f);
     const Index n = outputs(batch);
-    bool is_packed = n < side;  // rows that follow one another may be written past their ends, in order
-    for (Index r = 1; is_packed && r < batch.rows; ++r) is_packed = batch.to[r] == batch.to[r - 1] + n;
-    if (n == 1) {
-      for (Index r = 0; r < batch.rows; ++r) *batch.to[r] = done[r];
-      return;
-    }
-    lanes_to_rows(
-        done, lanes, [&](Index r) NDPOOL_ALWAYS_INLINE { return batch.to[r]; },
-        [&](Index r) NDPOOL_ALWAYS_INLINE { return is_packed ? (batch.rows - r) * n : n; }, batch.rows, n);
+    write_rows(done, lanes, batch.to, batch.rows, n);
   }
   Work* to_lanes(const RowBatch<E>& batch, Index lanes) {
     Work* const in = at<Work>(layout_.lanes_at);
-    rows_to_lanes(
-        [&](Index r) NDPOOL_ALWAYS_INLINE { return batch.from + r * batch.pitch; },
-        [&](Index) NDPOOL_ALWAYS_INLINE { return batch.pitch; }, batch.rows, batch.cells * layout_.lanes, in, lanes);
+    const Work* const end = batch.from + batch.rows * batch.pitch;
+    rows_to_lanes(EvenRows<const Work>{batch.from, batch.pitch, end}, batch.rows, batch.cells * layout_.lanes, in, lanes);
     return in;
   }
   /// One window of all cells, of rows as lanes; `to` gets one element for each row.

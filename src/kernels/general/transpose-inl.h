@@ -55,57 +55,103 @@ HWY_INLINE void transpose_block(const Load& load, const Store& store) {
 #endif
 }
 
-/// to[c * pitch + r] = row(r)[c] for r < rows, c < n. `room(r)` elements may be read from row(r) on. The lanes of `to`
-/// are written in whole blocks, so that lanes beyond `rows` repeat the last row.
-template <class Element, class Row, class Room>
-HWY_NOINLINE void rows_to_lanes(const Row& row, const Room& room, Index rows, Index n, Element* to, Index pitch) {
+/// Rows `pitch` apart. Elements up to `end` may be read, or, in the order of rows, written.
+template <class Element>
+struct EvenRows {
+  Element* first;
+  Index pitch;
+  Element* end;
+  HWY_INLINE Element* operator()(Index r) const { return first + r * pitch; }
+  HWY_INLINE Index room(Index r) const { return end - (first + r * pitch); }
+};
+/// Rows anywhere, of `length` elements each.
+template <class Element>
+struct ScatteredRows {
+  Element* const* rows;
+  Index length;
+  HWY_INLINE Element* operator()(Index r) const { return rows[r]; }
+  HWY_INLINE Index room(Index) const { return length; }
+};
+
+/// to[c * pitch + r] = rows(r)[c] for r < count, c < n. The lanes of `to` are written in whole blocks, so that lanes
+/// beyond `count` repeat the last row.
+template <class Element, class Rows>
+HWY_NOINLINE void rows_to_lanes(const Rows& rows, Index count, Index n, Element* to, Index pitch) {
   using T = BitsOf<sizeof(Element)>;
   constexpr Index side = block_side<T>;
   const hn::FixedTag<T, side> d;
   T* const lanes = reinterpret_cast<T*>(to);
-  for (Index r = 0; r < rows; r += side)
+  for (Index r = 0; r < count; r += side) {
+    const Index last_row = std::min(r + side, count) - 1;
     for (Index c = 0; c < n; c += side) {
       const Index at = n >= side ? std::min(c, n - side) : 0;
+      const Index columns = std::min(side, n - at);
+      T* const column = lanes + at * pitch + r;
+      const auto store = [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
+        if (j < columns) hn::StoreU(v, d, column + j * pitch);
+      };
+      if (HWY_LIKELY(last_row == r + side - 1 && at + side <= rows.room(last_row))) {
+        transpose_block<T>(
+            [&](int i) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, reinterpret_cast<const T*>(rows(r + i)) + at); },
+            store);
+        continue;
+      }
       transpose_block<T>(
           [&](int i) NDPOOL_ALWAYS_INLINE {
-            const Index k = std::min(r + i, rows - 1);
-            const T* const from = reinterpret_cast<const T*>(row(k)) + at;
-            if (HWY_LIKELY(at + side <= room(k))) return hn::LoadU(d, from);
             alignas(16) T copy[side] = {};
-            std::memcpy(copy, from, static_cast<std::size_t>(n - at) * sizeof(T));
+            std::memcpy(copy, rows(std::min(r + i, last_row)) + at, static_cast<std::size_t>(columns) * sizeof(T));
             return hn::Load(d, copy);
           },
-          [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
-            if (at + j < n) hn::StoreU(v, d, lanes + (at + j) * pitch + r);
-          });
+          store);
     }
+  }
 }
 
-/// row(r)[c] = from[c * pitch + r] for r < rows, c < n. `room(r)` elements may be written from row(r) on, in the order
-/// of r: what is written beyond a row is overwritten by the next.
-template <class Element, class Row, class Room>
-HWY_NOINLINE void lanes_to_rows(const Element* from, Index pitch, const Row& row, const Room& room, Index rows, Index n) {
+/// rows(r)[c] = from[c * pitch + r] for r < count, c < n. What is written beyond a row is overwritten by the next.
+template <class Element, class Rows>
+HWY_NOINLINE void lanes_to_rows(const Element* from, Index pitch, const Rows& rows, Index count, Index n) {
   using T = BitsOf<sizeof(Element)>;
   constexpr Index side = block_side<T>;
   const hn::FixedTag<T, side> d;
   const T* const lanes = reinterpret_cast<const T*>(from);
-  for (Index r = 0; r < rows; r += side)
+  for (Index r = 0; r < count; r += side)
     for (Index c = 0; c < n; c += side) {
       const Index at = n >= side ? std::min(c, n - side) : 0;
-      transpose_block<T>(
-          [&](int i) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, lanes + std::min(at + i, n - 1) * pitch + r); },
-          [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
-            if (r + j >= rows) return;
-            T* const to = reinterpret_cast<T*>(row(r + j)) + at;
-            if (HWY_LIKELY(at + side <= room(r + j))) {
-              hn::StoreU(v, d, to);
-              return;
-            }
-            alignas(16) T copy[side];
-            hn::Store(v, d, copy);
-            std::memcpy(to, copy, static_cast<std::size_t>(n - at) * sizeof(T));
-          });
+      const Index columns = std::min(side, n - at);
+      const auto load = [&](int i) NDPOOL_ALWAYS_INLINE {
+        return hn::LoadU(d, lanes + (at + std::min<Index>(i, columns - 1)) * pitch + r);
+      };
+      if (HWY_LIKELY(r + side <= count && at + side <= rows.room(r + side - 1))) {
+        transpose_block<T>(load, [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
+          hn::StoreU(v, d, reinterpret_cast<T*>(rows(r + j)) + at);
+        });
+        continue;
+      }
+      transpose_block<T>(load, [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
+        if (r + j >= count) return;
+        alignas(16) T copy[side];
+        hn::Store(v, d, copy);
+        std::memcpy(static_cast<void*>(rows(r + j) + at), copy, static_cast<std::size_t>(columns) * sizeof(T));
+      });
     }
+}
+
+/// Lanes back to rows at given places.
+template <class S>
+void write_rows(const S* lanes, Index pitch, S* const* to, Index count, Index n) {
+  if (n == 1) {
+    for (Index r = 0; r < count; ++r) *to[r] = lanes[r];
+    return;
+  }
+  const Index step = count > 1 ? to[1] - to[0] : n;
+  bool is_even = step >= n;
+  for (Index r = 2; is_even && r < count; ++r) is_even = to[r] - to[r - 1] == step;
+  // Blocks may run over the end of a row only if the next row follows at once.
+  S* const end = to[count - 1] + n;
+  if (is_even && (step == n || n >= block_side<BitsOf<sizeof(S)>>))
+    lanes_to_rows(lanes, pitch, EvenRows<S>{to[0], step, end}, count, n);
+  else
+    lanes_to_rows(lanes, pitch, ScatteredRows<S>{to, n}, count, n);
 }
 
 }  // namespace general
