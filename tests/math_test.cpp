@@ -3,7 +3,7 @@
 #define HWY_TARGET_INCLUDE "math_test.cpp"
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
-#include "kernels/math-inl.h"
+#include "kernels/simd/math-inl.h"
 
 #ifndef NDPOOL_MATH_TEST_FUNCTIONS_
 #define NDPOOL_MATH_TEST_FUNCTIONS_

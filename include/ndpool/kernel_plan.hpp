@@ -4,14 +4,37 @@
 #include <ndpool/kernels.hpp>
 
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace ndpool {
 
-struct Rows;
-struct PackedPlanes;
-class GeneralPlan;
-enum class WinnerUse : unsigned char;
-enum class IndexUse : unsigned char;
+/// The maps that a plan chooses an implementation for.
+enum class MapKind : unsigned char {
+  forward,
+  forward_with_indices,
+  jvp,
+  vjp,
+  jvp_from_indices,
+  vjp_from_indices,
+  unpool,
+  unpool_vjp,
+};
+inline constexpr int map_kinds = static_cast<int>(MapKind::unpool_vjp) + 1;
+/// "forward", "vjp", ...
+std::string_view name_of(MapKind map);
+
+/// What a caller may ask of a plan.
+struct PlanOptions {
+  /// The name of the implementation to run, in all maps that have it; empty for the first that accepts the problem.
+  /// "reference" runs every map by the reference.
+  std::string implementation = {};
+};
+
+struct Implementation;
+struct PlanData;
+struct MapArrays;
 
 /// A pool prepared for one shape and set of strides. Immutable, so threads may share it; running it allocates nothing
 /// once a thread has the scratch it keeps.
@@ -19,30 +42,33 @@ class KernelPlan {
  public:
   using ArrayStrides = ndpool::ArrayStrides;
 
-  /// Null if there is no kernel for this: the spec then has the answer.
+  /// Null if the reference runs every map. Throws std::invalid_argument if the implementation that `options`, or else
+  /// NDPOOL_FORCE_IMPLEMENTATION, names accepts this problem in none of its maps; the sentence lists those that do.
   static std::shared_ptr<const KernelPlan> make(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry,
-                                                const ArrayStrides& strides);
+                                                const ArrayStrides& strides, const PlanOptions& options = {});
+  /// A plan for maps by indices, whose strides are those of `out`; the arrays of values or tangents have the strides of
+  /// the tangents. It needs no scratch that grows with the rows, so it exists for nearly every geometry.
+  static std::shared_ptr<const KernelPlan> make_for_indices(ScalarKind kind, const Geometry& geometry,
+                                                            const ArrayStrides& strides);
+
+  /// True if a compiled implementation runs the map; the maps below need one.
+  bool has(MapKind map) const { return chosen_[static_cast<int>(map)] != nullptr; }
+  /// The name of the implementation that runs the map.
+  std::string_view implementation(MapKind map) const;
+  /// The names of all that accept the problem, in the order of the list; "reference" is the last.
+  std::vector<std::string_view> implementations(MapKind map) const;
 
   /// Reads `in`, writes `out`. False if `watch` stopped it; so in all maps.
   bool forward(const void* in, void* out, const Watch& watch = {}) const;
 
   /// True if the tap numbers of a window fit an index of this kind.
   bool fits(IndexKind kind) const;
-
-  /// True if the plan has winners: max and min whose tap numbers fit the scalar's size.
-  bool has_winners() const;
-  /// Also writes the winners, with the strides of tangent_out. Needs winners.
+  /// Also writes the index of the winner of each window, with the strides of tangent_out.
   bool forward_with_indices(const void* in, void* out, void* indices, IndexKind kind, const Watch& watch = {}) const;
 
-  /// True if the plan has derivatives: floats, for max and min winners or other ties, and in Lp a finite p.
-  bool has_derivatives() const;
   bool jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch = {}) const;
   bool vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch = {}) const;
 
-  /// A plan for maps by indices, whose strides are those of `out`; the arrays of values or tangents have the strides of
-  /// the tangents. It needs no scratch that grows with the rows, so it exists for nearly every geometry.
-  static std::shared_ptr<const KernelPlan> make_for_indices(ScalarKind kind, const Geometry& geometry,
-                                                            const ArrayStrides& strides);
   /// True if every index names a cell, as the maps below need it, or none.
   bool check_indices(const void* indices, IndexKind kind) const;
   bool jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out,
@@ -53,29 +79,21 @@ class KernelPlan {
   bool place(const void* indices, const void* values, void* cells, const Watch& watch = {}) const;
   bool place_vjp(const void* indices, const void* cells, void* values, const Watch& watch = {}) const;
 
-  /// Scratch that each thread keeps for this plan.
+  /// Scratch that each thread keeps for this plan: that of its largest map.
   std::size_t scratch_bytes() const;
+  /// Scratch of one map; 0 if the reference runs it.
+  std::size_t scratch_bytes(MapKind map) const;
 
   KernelPlan(const KernelPlan&) = delete;
   KernelPlan& operator=(const KernelPlan&) = delete;
   ~KernelPlan();
 
  private:
-  KernelPlan(ScalarKind kind, const KernelChoice& choice, std::unique_ptr<const Rows> rows);
-  bool run_winners(WinnerUse use, IndexKind kind, const void* in, void* out, void* tangent_in, void* tangent_out,
-                   const Watch& watch) const;
-  bool run_indices(IndexUse use, IndexKind kind, const void* indices, void* like_in, void* like_out,
-                   const Watch& watch) const;
-  bool run_analytic(WinnerUse use, const void* in, void* tangent_in, void* tangent_out, const Watch& watch) const;
+  explicit KernelPlan(std::unique_ptr<const PlanData> data);
+  bool run(MapKind map, const MapArrays& arrays, const Watch& watch) const;
 
-  ScalarKind kind_;
-  KernelChoice choice_;
-  std::unique_ptr<const Rows> rows_;
-  std::unique_ptr<const PackedPlanes> packed_;  ///< null where planes are pooled one by one
-  std::unique_ptr<const GeneralPlan> general_;  ///< null where another implementation makes the values
-  bool has_rows_ = true;  ///< the row kernels can run it
-  Index values_tile_ = 0;                       ///< rows of a tile, and scratch, of values
-  std::size_t values_bytes_ = 0;
+  std::unique_ptr<const PlanData> data_;
+  const Implementation* chosen_[map_kinds] = {};  ///< null where the reference runs the map
 };
 
 }  // namespace ndpool

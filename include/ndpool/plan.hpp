@@ -14,16 +14,21 @@ class Plan {
  public:
   const Shape& output_shape() const { return output_shape_; }
 
-  /// Scratch that each thread keeps after its first run of this plan; 0 if the spec runs it.
+  /// Scratch that each thread keeps after its first run of this plan; 0 if the reference runs every map.
   std::size_t scratch_bytes() const { return kernels_ == nullptr ? 0 : kernels_->scratch_bytes(); }
 
-  /// True if compiled kernels run the plan, false if the spec does.
-  bool has_kernels() const { return kernels_ != nullptr; }
+  /// The name of the implementation that runs a map; "reference" if no compiled one accepts the problem.
+  std::string_view implementation(MapKind map) const { return has(map) ? kernels_->implementation(map) : "reference"; }
+  /// The names of all implementations that accept the problem, first choice first; the last is "reference". Each can be
+  /// asked for by PlanOptions::implementation.
+  std::vector<std::string_view> implementations(MapKind map) const {
+    return kernels_ == nullptr ? std::vector<std::string_view>{"reference"} : kernels_->implementations(map);
+  }
 
   /// y = R(x), for arrays with the shape and strides of the plan; y is packed. False if `watch` stopped the run; so in
   /// all maps. The arrays must not overlap.
   bool forward(const T* x, T* y, const Watch& watch = {}) const {
-    if (kernels_ == nullptr) return pool_.forward(in(x), out(y), watch);
+    if (!has(MapKind::forward)) return pool_.forward(in(x), out(y), watch);
     check_input(x, Argument::x);
     check_result(at_out(y), Argument::y, at_in(x));
     return kernels_->forward(x, y, watch);
@@ -32,7 +37,7 @@ class Plan {
   /// The same, and the winner of each window; `indices` is packed. See Pool::forward.
   template <spec::IndexScalar I>
   bool forward(const T* x, T* y, I* indices, const Watch& watch = {}) const {
-    if (kernels_ == nullptr || !kernels_->has_winners() || !kernels_->fits(index_kind<I>()))
+    if (!has(MapKind::forward_with_indices) || !kernels_->fits(index_kind<I>()))
       return pool_.forward(in(x), out(y), out(indices), watch);
     check_input(x, Argument::x);
     check_result(at_out(y), Argument::y, at_in(x));
@@ -42,7 +47,7 @@ class Plan {
 
   /// dy = (derivative of R at x) dx; dx has the strides of x, dy is packed.
   bool jvp(const T* x, const T* dx, T* dy, const Watch& watch = {}) const {
-    if (!has_derivatives()) return pool_.jvp(in(x), in(dx), out(dy), watch);
+    if (!has(MapKind::jvp)) return pool_.jvp(in(x), in(dx), out(dy), watch);
     check_input(x, Argument::x);
     check_input(dx, Argument::dx);
     check_result(at_out(dy), Argument::dy, at_in(x), at_in(dx));
@@ -51,7 +56,7 @@ class Plan {
 
   /// gx = (derivative of R at x)^T gy; gy is packed, gx has the strides of x.
   bool vjp(const T* x, const T* gy, T* gx, const Watch& watch = {}) const {
-    if (!has_derivatives()) return pool_.vjp(in(x), out(gy), in(gx), watch);
+    if (!has(MapKind::vjp)) return pool_.vjp(in(x), out(gy), in(gx), watch);
     check_input(x, Argument::x);
     require(at_out(gy).check(Argument::gy));
     check_result(at_in(gx), Argument::gx, at_in(x), at_out(gy));
@@ -62,7 +67,7 @@ class Plan {
   /// Of other pools it says that x is missing.
   bool vjp_of_linear(const T* gy, T* gx, const Watch& watch = {}) const {
     if (!pool_.is_linear()) raise({Code::null_data, Argument::x, -1, {}});
-    if (!has_derivatives()) {
+    if (!has(MapKind::vjp)) {
       const T any(0);
       return pool_.vjp(View<const T>(&any, shape_, Shape::filled(shape_.size(), 0)), out(gy), in(gx), watch);
     }
@@ -74,14 +79,14 @@ class Plan {
   /// Derivatives of max and min from packed indices, flat or compact. See Pool::vjp_from_indices.
   template <spec::IndexScalar I>
   bool jvp_from_indices(const I* indices, const T* dx, T* dy, const Watch& watch = {}) const {
-    if (!can_use(indices)) return pool_.jvp_from_indices(out(indices), in(dx), out(dy), watch);
+    if (!can_use(MapKind::jvp_from_indices, indices)) return pool_.jvp_from_indices(out(indices), in(dx), out(dy), watch);
     check_input(dx, Argument::dx);
     check_result(at_out(dy), Argument::dy, at_in(dx), at_out(indices));
     return kernels_->jvp_from_indices(indices, index_kind<I>(), dx, dy, watch);
   }
   template <spec::IndexScalar I>
   bool vjp_from_indices(const I* indices, const T* gy, T* gx, const Watch& watch = {}) const {
-    if (!can_use(indices)) return pool_.vjp_from_indices(out(indices), out(gy), in(gx), watch);
+    if (!can_use(MapKind::vjp_from_indices, indices)) return pool_.vjp_from_indices(out(indices), out(gy), in(gx), watch);
     require(at_out(gy).check(Argument::gy));
     check_result(at_in(gx), Argument::gx, at_out(gy), at_out(indices));
     return kernels_->vjp_from_indices(indices, index_kind<I>(), gy, gx, watch);
@@ -99,12 +104,11 @@ class Plan {
         out_layout_(output_shape, packed_strides(output_shape)),
         kernels_(std::move(kernels)) {}
 
-  bool has_derivatives() const { return kernels_ != nullptr && kernels_->has_derivatives(); }
+  bool has(MapKind map) const { return kernels_ != nullptr && kernels_->has(map); }
   /// True if the kernels can derive by these indices; if not, the pool can, or says what is wrong.
   template <class I>
-  bool can_use(const I* indices) const {
-    return !std::is_integral_v<T> && kernels_ != nullptr && kernels_->has_winners() &&
-           kernels_->fits(index_kind<I>()) && indices != nullptr && kernels_->check_indices(indices, index_kind<I>());
+  bool can_use(MapKind map, const I* indices) const {
+    return !std::is_integral_v<T> && has(map) && kernels_->fits(index_kind<I>()) && indices != nullptr && kernels_->check_indices(indices, index_kind<I>());
   }
 
   /// An array of the plan somewhere in memory.
@@ -147,7 +151,7 @@ class Plan {
 };
 
 template <class T>
-Plan<T> Pool::plan(const Shape& shape, const Shape& strides) const {
+Plan<T> Pool::plan(const Shape& shape, const Shape& strides, const PlanOptions& options) const {
   const Geometry resolved = geometry(shape);
   const Shape in_strides = strides.empty() ? packed_strides(shape) : strides;
   require(detail::check_count(Argument::strides, in_strides.size(), shape.size()));
@@ -157,7 +161,7 @@ Plan<T> Pool::plan(const Shape& shape, const Shape& strides) const {
   });
   const Shape out_strides = packed_strides(resolved.output_shape());
   return {*this, shape, in_strides, visible_shape(resolved),
-          kernel_plan<T>(resolved, {in_strides, out_strides, in_strides, out_strides})};
+          kernel_plan<T>(resolved, {in_strides, out_strides, in_strides, out_strides}, options)};
 }
 
 }  // namespace ndpool

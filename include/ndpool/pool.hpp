@@ -164,7 +164,8 @@ class Pool {
     return run<spec::WorkScalar<X, Y>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
       const View<Y> all_y = with_all_axes(geometry, y, Argument::y);
       spec::check_forward(geometry, reducer, x, all_y);
-      if (const auto plan = kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_y.strides()}))
+      const auto plan = kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_y.strides()});
+      if (plan != nullptr && plan->has(MapKind::forward))
         return plan->forward(x.data(), y.data(), watch);
       return spec::run_forward<std::remove_const_t<X>>(geometry, reducer, x, all_y, watch);
     });
@@ -187,7 +188,7 @@ class Pool {
         spec::check_forward(geometry, reducer, x, all_y, all_indices);
         const auto plan =
             kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_indices.strides()});
-        if (plan != nullptr && plan->has_winners())
+        if (plan != nullptr && plan->has(MapKind::forward_with_indices))
           return plan->forward_with_indices(x.data(), y.data(), indices.data(), index_kind<I>(), watch);
         return spec::run_forward<std::remove_const_t<X>>(geometry, reducer, x, all_y, all_indices, watch);
       } else {
@@ -241,7 +242,7 @@ class Pool {
           spec::check_jvp(geometry, reducer, x, dx, all_dy);
           const auto plan =
               kernel_plan<X, DX, DY>(geometry, {x.strides(), all_dy.strides(), dx.strides(), all_dy.strides()});
-          if (plan != nullptr && plan->has_derivatives()) return plan->jvp(x.data(), dx.data(), dy.data(), watch);
+          if (plan != nullptr && plan->has(MapKind::jvp)) return plan->jvp(x.data(), dx.data(), dy.data(), watch);
           return spec::run_jvp<std::remove_const_t<X>, std::remove_const_t<DX>>(geometry, reducer, x, dx, all_dy,
                                                                                 watch);
         });
@@ -256,7 +257,7 @@ class Pool {
           spec::check_vjp(geometry, reducer, x, all_gy, gx);
           const auto plan =
               kernel_plan<X, GY, GX>(geometry, {x.strides(), all_gy.strides(), gx.strides(), all_gy.strides()});
-          if (plan != nullptr && plan->has_derivatives()) return plan->vjp(x.data(), gy.data(), gx.data(), watch);
+          if (plan != nullptr && plan->has(MapKind::vjp)) return plan->vjp(x.data(), gy.data(), gx.data(), watch);
           return spec::run_vjp<std::remove_const_t<X>, std::remove_const_t<GY>>(geometry, reducer, x, all_gy, gx,
                                                                                 watch);
         });
@@ -306,8 +307,9 @@ class Pool {
   }
 
   /// A plan for arrays of `shape`, whose strides (in elements) are packed unless they are given; results are packed.
+  /// Throws std::invalid_argument if `options` name an implementation that does not accept the problem.
   template <class T>
-  Plan<T> plan(const Shape& shape, const Shape& strides = {}) const;
+  Plan<T> plan(const Shape& shape, const Shape& strides = {}, const PlanOptions& options = {}) const;
 
  private:
   template <class T, class F>
@@ -341,10 +343,11 @@ class Pool {
   /// A plan if there are kernels for the scalar X, which all arrays must have.
   template <class X, class... Others>
   std::shared_ptr<const KernelPlan> kernel_plan(const Geometry& geometry,
-                                                const KernelPlan::ArrayStrides& strides) const {
+                                                const KernelPlan::ArrayStrides& strides,
+                                                const PlanOptions& options = {}) const {
     using Scalar = std::remove_const_t<X>;
     if (!uses_kernels_ || !(std::same_as<Scalar, std::remove_const_t<Others>> && ...)) return nullptr;
-    return KernelPlan::make(kind_of<Scalar>(), kernel_choice(), geometry, strides);
+    return KernelPlan::make(kind_of<Scalar>(), kernel_choice(), geometry, strides, options);
   }
 
   /// A plan for maps by indices; `like_in` and `like_out` have the shapes of input and output.

@@ -28,7 +28,7 @@ nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, 
       const View<T> to = dy.view<T>();
       run_released([&](const Watch& watch) { return pool.jvp(at, tangent, to, watch); });
       auto kernels = pool.kernels<T>(at.shape(), {at.strides(), to.strides(), tangent.strides(), to.strides()});
-      if (kernels != nullptr && kernels->has_derivatives()) described.plans().insert(key, {std::move(kernels), shape});
+      if (kernels != nullptr && kernels->has(MapKind::jvp)) described.plans().insert(key, {std::move(kernels), shape});
     });
   });
   return dy.owner;
@@ -66,7 +66,7 @@ nb::object vjp_by_shape(Described& described, nb::handle shape_object, nb::handl
       const View<T> to = gx.view<T>();
       run_released([&](const Watch& watch) { return pool.vjp(at, gradient, to, watch); });
       auto kernels = pool.kernels<T>(shape, {to.strides(), gradient.strides(), to.strides(), gradient.strides()});
-      if (kernels != nullptr && kernels->has_derivatives()) described.plans().insert(key, {std::move(kernels), shape});
+      if (kernels != nullptr && kernels->has(MapKind::vjp)) described.plans().insert(key, {std::move(kernels), shape});
     });
   });
   return gx.owner;
@@ -100,7 +100,7 @@ nb::object vjp(Described& described, nb::handle x_object, nb::handle gy_object, 
       const View<T> to = gx.view<T>();
       run_released([&](const Watch& watch) { return pool.vjp(at, gradient, to, watch); });
       auto kernels = pool.kernels<T>(at.shape(), {at.strides(), gradient.strides(), to.strides(), gradient.strides()});
-      if (kernels != nullptr && kernels->has_derivatives()) described.plans().insert(key, {std::move(kernels), {}});
+      if (kernels != nullptr && kernels->has(MapKind::vjp)) described.plans().insert(key, {std::move(kernels), {}});
     });
   });
   return gx.owner;

@@ -49,7 +49,8 @@ nb::object forward(Described& described, nb::handle x_object, nb::handle out, nb
       auto kernels =
           pool.kernels<T>(from.shape(), {in, out_strides, in, with_indices ? indices.element_strides() : out_strides});
       const bool serves =
-          kernels != nullptr && (!with_indices || (kernels->has_winners() && kernels->fits(kind_of_index(indices))));
+          kernels != nullptr && kernels->has(with_indices ? MapKind::forward_with_indices : MapKind::forward) &&
+          (!with_indices || kernels->fits(kind_of_index(indices)));
       if (serves) described.plans().insert(key, {std::move(kernels), shape});
     });
   });

@@ -1,7 +1,7 @@
 // Temporary rows of one thread: as many as the deepest fold of a window needs at once.
 #pragma once
 
-#include "rows.hpp"
+#include "plan/rows.hpp"
 
 #include <algorithm>
 #include <bit>

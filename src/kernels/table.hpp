@@ -1,7 +1,7 @@
 // What the per-target code gives to the plan: kernels for every instruction set, from one list of scalars.
 #pragma once
 
-#include "rows.hpp"
+#include "plan/rows.hpp"
 
 #include <ndpool/kernels.hpp>
 

@@ -1,18 +1,20 @@
 #include "plan/general_plan.hpp"
 
-#include "kernels/divisors.hpp"
-#include "tiles.hpp"
+#include "kernels/forward/divisors.hpp"
+#include "plan/tiles.hpp"
 
 namespace ndpool {
 
-std::unique_ptr<const GeneralPlan> GeneralPlan::make(ScalarKind kind, const KernelChoice& choice, const Rows& rows) {
+std::unique_ptr<const GeneralPlan> GeneralPlan::make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
+                                                     general::Direction direction) {
   auto element = general::choose_element(kind, choice, rows.tap_count);
   if (!element) return nullptr;
-  auto layout = general::make_layout(rows, choice, element->traits);
+  auto layout = general::make_layout(rows, choice, element->traits, direction);
   constexpr std::size_t max_scratch = std::size_t{64} << 20;
   if (layout->bytes > max_scratch) return nullptr;
   general::Finish& finish = element->finish;
-  finish.count = layout->divisor;
+  finish.count = layout->divides_first ? 1 : layout->divisor;
+  finish.averages = finish.averages && !layout->divides_first;
   if (layout->one_divisor && has_exact_reciprocal(layout->divisor)) finish.reciprocal = 1 / layout->divisor;
   return std::unique_ptr<const GeneralPlan>(new GeneralPlan(*element, std::move(layout)));
 }

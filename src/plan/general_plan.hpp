@@ -8,7 +8,8 @@ namespace ndpool {
 class GeneralPlan {
  public:
   /// Null if the engine does not serve this: no element for the sums, or a tile that would need too much scratch.
-  static std::unique_ptr<const GeneralPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows);
+  static std::unique_ptr<const GeneralPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
+                                                 general::Direction direction = general::Direction::forward);
 
   /// Reads `in`, writes `out`. False if `watch` stopped it.
   bool run(const void* in, void* out, const Watch& watch) const;

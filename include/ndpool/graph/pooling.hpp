@@ -58,7 +58,7 @@ class Pooling final : public Operation<T> {
   Index kept_bytes() const override {
     return keeps_ == PoolKeeps::taps ? tap_bytes_ * element_count(plan_.output_shape()) : 0;
   }
-  bool needs_rehearsal() const override { return plan_.has_kernels(); }
+  bool needs_rehearsal() const override { return plan_.scratch_bytes() > 0; }
 
  private:
   Pooling(const Pool& pool, const Geometry& geometry, const Shape& shape)

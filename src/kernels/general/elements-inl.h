@@ -212,6 +212,16 @@ struct HalfSum : SumBase<S, float> {
   }
 };
 
+/// Gradients as they are read, divided, for sums of `E`: the results are its working elements.
+template <class E>
+struct Divided : E {
+  using Work = char;  // loads are from arrays, stores of what is not scratch
+  static HWY_INLINE void store(typename E::V v, typename E::Stored* to, Index i, const Finish& f) {
+    const typename E::D d;
+    hn::StoreU(divided(d, v, i, f), d, reinterpret_cast<typename E::Work*>(to));
+  }
+};
+
 /// Sums of integers in an integer that holds them. They are divided, rounded and clamped in a pass of their own.
 template <class S, class W>
 struct IntegerSum : SumBase<S, W> {

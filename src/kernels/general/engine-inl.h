@@ -35,6 +35,7 @@ class Engine {
     place_tile(number);
     if (!layout_.in_is_direct) pack_input();
     if (!layout_.out_is_direct) set_packed_out();
+    if (layout_.divides_first) lift_gradients();
     if (layout_.folds_planes_as_lanes())
       fold_planes_as_lanes();
     else if (layout_.method == RowMethod::lanes)
@@ -79,6 +80,10 @@ class Engine {
         side.outputs = take(of.windows.outputs, of.tile);
       side.lo = std::clamp<Index>(of.windows.begin(side.outputs.begin), 0, of.windows.cells);
       side.hi = std::clamp<Index>(of.windows.end(side.outputs.end - 1), side.lo, of.windows.cells);
+      if (a >= layout_.lanes_from) {  // whole planes, whatever windows need of them
+        side.lo = 0;
+        side.hi = of.windows.cells;
+      }
       side.in_stride = of.in_stride;
       side.out_stride = of.out_stride;
     }
@@ -185,8 +190,61 @@ class Engine {
     }
   }
 
+  // ---- gradients, which are divided before they are summed
+  /// Makes a packed box of working elements of the tile's input, divided.
+  void lift_gradients() {
+    const Index lanes = lane_count(), length = side_[last_].cells() * lanes;
+    Index rows = 1;
+    for (int a = 0; a < last_; ++a) rows *= side_[a].cells();
+    Finish f = finish_;
+    f.averages = true;
+    f.count = layout_.divisor;
+    f.reciprocal = layout_.one_divisor ? finish_.reciprocal : 0;
+    if (!layout_.one_divisor) f.counts = lift_counts(lanes);
+    lifted_ = {at<Work>(layout_.lifted_at), plane_count(), rows * length};
+    for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
+      const S* const from = box_of(plane);
+      Work* const to = at<Work>(layout_.lifted_at) + (plane - planes_.begin) * lifted_.item;
+      Index position[max_rank] = {};
+      for (Index r = 0; r < rows; ++r) {
+        Index offset = 0;
+        double count = layout_.divisor;
+        for (int a = 0; a < last_; ++a) {
+          offset += position[a] * side_[a].in_stride;
+          if (!layout_.one_divisor) count *= axis(a).counts[static_cast<std::size_t>(side_[a].lo + position[a])];
+        }
+        f.count = count;
+        lift_row(from + offset, to + r * length, lanes, f);
+        for (int a = last_ - 1; a >= 0 && ++position[a] == side_[a].cells(); --a) position[a] = 0;
+      }
+    }
+  }
+  /// A row of the box; its cells may be apart where lanes are rows.
+  void lift_row(const S* from, Work* to, Index lanes, const Finish& f) {
+    const Index cells = side_[last_].cells(), step = side_[last_].in_stride;
+    if (step == lanes || cells == 1) return divide_row(from, to, cells * lanes, f);
+    Finish of_cell = f;
+    for (Index c = 0; c < cells; ++c) {
+      if (f.counts != nullptr) of_cell.counts = f.counts + c * lanes;
+      divide_row(from + c * step, to + c * lanes, lanes, of_cell);
+    }
+  }
+  void divide_row(const S* from, Work* to, Index n, const Finish& f) {
+    if constexpr (E::is_sum && std::is_floating_point_v<Work>) {
+      const Stored<S>* rows[1] = {reinterpret_cast<const Stored<S>*>(from)};
+      auto* const results = reinterpret_cast<Stored<Work>*>(to);
+      fold_rows<Divided<E>, 1, Join::tree>(FoldCall<Stored<S>, Stored<Work>>{rows, nullptr, 1, results, 0, n, f});
+    }
+  }
+  const double* lift_counts(Index lanes) {
+    double* const counts = at<double>(layout_.counts_at);
+    for (Index c = 0; c < side_[last_].cells(); ++c)
+      std::fill_n(counts + c * lanes, lanes, axis(last_).counts[static_cast<std::size_t>(side_[last_].lo + c)]);
+    return counts;
+  }
+
   // ---- divisors
-  bool has_counts() const { return !layout_.one_divisor; }
+  bool has_counts() const { return !layout_.one_divisor && !layout_.divides_first; }
   /// Factor of the divisor of item `item`: its outputs on axes [0, end), numbered within the tile, planes before them.
   double count_of(Index item, int end) const {
     double count = 1;
@@ -205,6 +263,7 @@ class Engine {
     Index items = 0;
     Index item = 0;  ///< elements of one
   };
+  Box first_box() const { return layout_.divides_first ? lifted_ : Box{nullptr, plane_count(), 0}; }
   /// Elements of the box behind axis a, per cell of that axis.
   Index cells_behind(int a, Index row_width) const {
     Index cells = row_width;
@@ -243,7 +302,7 @@ class Engine {
   }
   /// Folds axes [0, end) into packed boxes.
   Box fold_axes(int end, Index row_width) {
-    Box box{nullptr, plane_count(), 0};
+    Box box = first_box();
     for (int a = 0; a < end; ++a) {
       Work* const to = at<Work>(layout_.stage_at[a % 2]);
       const Index behind = cells_behind(a, row_width), item = side_[a].count() * behind;
@@ -285,6 +344,15 @@ class Engine {
   }
 
   // ---- rows in scratch
+  /// Working elements of a plane that is one row, from `offset` on.
+  void copy_row(Index plane, Index offset, Index width, Work* to) {
+    if (layout_.divides_first) {
+      std::memcpy(to, lifted_.from + (plane - planes_.begin) * lifted_.item + offset + segment_offset_, static_cast<std::size_t>(width) * sizeof(Work));
+      return;
+    }
+    const Stored<S>* from[1] = {reinterpret_cast<const Stored<S>*>(box_of(plane)) + offset};
+    fold_one<E>(1, from, to, width, finish_);
+  }
   /// Makes rows of the cells [lo, hi) of the last axis: `lead` elements before them and all behind them, up to `length`,
   /// are identities. Answers their number.
   Index make_rows(Index lead, Index width, Index length, Index pitch) {
@@ -292,8 +360,7 @@ class Engine {
     Index count = 0;
     if (last_ == 0) {
       for (Index plane = planes_.begin; plane < planes_.end; ++plane, ++count) {
-        const Stored<S>* from[1] = {reinterpret_cast<const Stored<S>*>(box_of(plane))};
-        if (width > 0) fold_one<E>(1, from, rows + count * pitch + lead, width, finish_);
+        if (width > 0) copy_row(plane, 0, width, rows + count * pitch + lead);
       }
     } else {
       const Box box = fold_axes(last_ - 1, width);
@@ -312,7 +379,8 @@ class Engine {
   }
   void fold_rows_of_tile() {
     const Windows& w = axis(last_).windows;
-    const bool is_padded = layout_.halvings > 0 || layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens;
+    const bool is_padded = layout_.halvings > 0 || layout_.method == RowMethod::shifted ||
+                           layout_.method == RowMethod::evens || layout_.method == RowMethod::phases;
     if (strips_ > 1) return fold_strips();
     const Side& side = side_[last_];
     const Index begin = is_padded ? w.begin(side.outputs.begin) : side.lo;
@@ -361,8 +429,7 @@ class Engine {
       const Index begin = w.begin(side.outputs.begin + s * row.tile), end = begin + batch.cells;
       const Index lo = std::clamp<Index>(begin, side.lo, side.hi), hi = std::clamp<Index>(end, lo, side.hi);
       Work* const to = batch.from + s * batch.pitch;
-      const Stored<S>* from[1] = {reinterpret_cast<const Stored<S>*>(box_of(planes_.begin)) + (lo - side.lo) * lanes};
-      if (hi > lo) fold_one<E>(1, from, to + (lo - begin) * lanes, (hi - lo) * lanes, finish_);
+      if (hi > lo) copy_row(planes_.begin, (lo - side.lo) * lanes, (hi - lo) * lanes, to + (lo - begin) * lanes);
       std::fill_n(to, (lo - begin) * lanes, identity);
       std::fill(to + (hi - begin) * lanes, to + batch.cells * lanes, identity);
       batch.to[s] = result_of(planes_.begin) + s * row.tile * lanes;
@@ -388,7 +455,7 @@ class Engine {
       batch.from = at<Work>(layout_.rows_at);
       batch.pitch = layout_.row_pitch;
       batch.cells = end - first;
-      segment_offset_ = layout_.in_is_direct ? 0 : side.lo - whole.lo;
+      segment_offset_ = layout_.in_is_direct && !layout_.divides_first ? 0 : side.lo - whole.lo;
       batch.rows = make_rows(side.lo - first, side.cells(), end - first, batch.pitch);
       row_fold_.join_all(batch, partials + s * rows);
     }
@@ -423,13 +490,14 @@ class Engine {
       cells *= axis(a).windows.cells;
       results *= axis(a).windows.outputs;
     }
-    Box box = first > 0 ? fold_whole_axes(first, cells) : Box{nullptr, plane_count(), cells};
+    const Box box = first > 0 ? fold_whole_axes(first, cells)
+                              : layout_.divides_first ? lifted_ : Box{nullptr, plane_count(), cells};
     for (Index begin = 0; begin < box.items; begin += layout_.lane_group)
       fold_lane_group(box, begin, std::min(layout_.lane_group, box.items - begin), cells, results);
   }
   /// The same as fold_axes for axes before whole planes: all cells behind follow one another.
   Box fold_whole_axes(int end, Index cells) {
-    Box box{nullptr, plane_count(), 0};
+    Box box = first_box();
     for (int a = 0; a < end; ++a) {
       Index behind = cells;
       for (int b = a + 1; b < end; ++b) behind *= side_[b].cells();
@@ -550,6 +618,7 @@ class Engine {
   RowFold<E> row_fold_;
   int last_;
   Range planes_, lane_range_;
+  Box lifted_;  ///< the tile's input, where gradients are divided first
   Index strips_ = 1, packed_plane_ = 0, packed_results_ = 0, segment_offset_ = 0;
   Side side_[max_rank];
 };

@@ -1,6 +1,6 @@
 #include "kernels/general/layout.hpp"
 
-#include "kernels/divisors.hpp"
+#include "kernels/forward/divisors.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -34,8 +34,12 @@ class ScratchLayout {
 /// Builds a layout step by step; each step reads what those before it wrote.
 class LayoutMaker {
  public:
-  LayoutMaker(const Rows& rows, const KernelChoice& choice, const ElementTraits& traits)
-      : rows_(rows), choice_(choice), traits_(traits), work_(static_cast<Index>(traits.work_size)) {}
+  LayoutMaker(const Rows& rows, const KernelChoice& choice, const ElementTraits& traits, Direction direction)
+      : rows_(rows),
+        choice_(choice),
+        traits_(traits),
+        is_transposed_(direction == Direction::transposed),
+        work_(static_cast<Index>(traits.work_size)) {}
 
   std::unique_ptr<const Layout> make() {
     choose_axes();
@@ -64,30 +68,36 @@ class LayoutMaker {
     layout_.loops.push_back(loop);
   }
   /// An axis whose outputs are its cells is a loop; but between pooled axes of short rows, planes stay whole.
+  Windows windows_of(const Axis& axis) const { return is_transposed_ ? Windows::transposed(axis) : Windows::of(axis); }
+  /// Strides of the array that is read and of the one that is written.
+  Index in_of(const Strides& stride) const { return is_transposed_ ? stride.tangent_out : stride.in; }
+  Index out_of(const Strides& stride) const { return is_transposed_ ? stride.tangent_in : stride.out; }
+  LoopAxis loop_of(Index extent, const Strides& stride) const { return {extent, {in_of(stride), out_of(stride), 0, 0}}; }
   void add_axis(const PooledAxis& pooled) {
-    const Windows windows = Windows::of(pooled.window);
+    const Windows windows = windows_of(pooled.window);
     if (windows.is_identity() && (layout_.axes.empty() || !rows_are_short_)) {
-      add_loop({windows.cells, pooled.stride});
+      add_loop(loop_of(windows.cells, pooled.stride));
       return;
     }
     AxisLayout axis;
     axis.windows = windows;
-    axis.in_stride = pooled.stride.in;
-    axis.out_stride = pooled.stride.out;
+    axis.in_stride = in_of(pooled.stride);
+    axis.out_stride = out_of(pooled.stride);
     layout_.axes.push_back(std::move(axis));
     sources_.push_back(&pooled.window);
   }
   void choose_axes() {
-    rows_are_short_ = rows_.horizontal.window.input * rows_.inner.extent * static_cast<Index>(traits_.stored_size) < short_row_bytes;
-    for (int i = 0; i < rows_.loop_count; ++i) add_loop(rows_.loops[i]);
+    rows_are_short_ =
+        rows_.horizontal.window.input * rows_.inner.extent * static_cast<Index>(traits_.stored_size) < short_row_bytes;
+    for (int i = 0; i < rows_.loop_count; ++i) add_loop(loop_of(rows_.loops[i].extent, rows_.loops[i].stride));
     for (int v = 0; v < rows_.vertical_count; ++v) add_axis(rows_.vertical[v]);
     layout_.lanes = rows_.inner.extent;
-    layout_.lane_in_stride = rows_.inner.extent > 1 ? rows_.inner.stride.in : 1;
-    layout_.lane_out_stride = rows_.inner.extent > 1 ? rows_.inner.stride.out : 1;
+    layout_.lane_in_stride = rows_.inner.extent > 1 ? in_of(rows_.inner.stride) : 1;
+    layout_.lane_out_stride = rows_.inner.extent > 1 ? out_of(rows_.inner.stride) : 1;
     const PooledAxis& row = rows_.horizontal;
     const bool is_packed = layout_.lane_in_stride == 1 && layout_.lane_out_stride == 1 &&
-                           row.stride.in == layout_.lanes && row.stride.out == layout_.lanes;
-    if (Windows::of(row.window).is_identity() && is_packed)
+                           in_of(row.stride) == layout_.lanes && out_of(row.stride) == layout_.lanes;
+    if (windows_of(row.window).is_identity() && is_packed)
       layout_.lanes *= row.window.input;  // only lanes, if no window is there
     else
       add_axis(row);
@@ -119,9 +129,12 @@ class LayoutMaker {
   void merge_planes() {
     AxisLayout& first = layout_.axes.front();
     Windows& w = first.windows;
+    const bool is_transposed = w.kind == Windows::Kind::transposed;
     const Index stride = w.outputs == 1 ? w.cells : w.stride;
-    if (identity_only_ || layout_.folds_planes_as_lanes() || !layout_.one_divisor || !w.is_regular() || w.lo != 0 ||
-        stride * w.outputs != w.cells || w.reach() > stride || first.blocks != nullptr)
+    if (identity_only_ || layout_.folds_planes_as_lanes() || !layout_.one_divisor || w.lo != 0 || first.blocks != nullptr)
+      return;
+    if (w.is_regular() ? stride * w.outputs != w.cells || w.reach() > stride
+                       : !is_transposed || w.cells * stride != w.outputs || (w.kernel - 1) * w.dilation >= stride)
       return;
     constexpr Index enough = 1 << 16;  // a single window is folded in ways of its own
     if (layout_.axes.size() == 1 && w.outputs == 1 && (layout_.lanes == 1 || w.cells > enough)) return;
@@ -149,6 +162,7 @@ class LayoutMaker {
   // ---- divisors
   void choose_divisors() {
     if (!choice_.averages) return;
+    layout_.divides_first = is_transposed_;
     if (choice_.average.divisor != AverageOptions::no_divisor) {
       layout_.divisor = static_cast<double>(choice_.average.divisor);
       return;
@@ -224,6 +238,11 @@ class LayoutMaker {
       layout_.method = RowMethod::single;
     } else {
       layout_.method = RowMethod::transposed;
+      constexpr Index max_phases = 32;
+      if (w.kind == Windows::Kind::transposed && layout_.lanes == 1 && w.stride <= max_phases &&
+          w.max_taps() <= max_fold_rows && w.outputs >= 2 * w.stride * static_cast<Index>(vector_bytes) / work_ &&
+          w.reach() <= 4 * w.cells + 1024)
+        layout_.method = RowMethod::phases;
       if (has_padded_rows && layout_.lanes == 1 && w.dilation == 1) halve();
       if (has_padded_rows && layout_.lanes == 1 && layout_.row_stride == 2)
         layout_.method = RowMethod::evens;
@@ -262,7 +281,8 @@ class LayoutMaker {
   /// Outputs along the last axis that a tile makes of every row.
   Index strip_outputs() const {
     const Windows& w = row();
-    const bool is_quick = layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens || layout_.method == RowMethod::sliding;
+    const bool is_quick = layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens || layout_.method == RowMethod::sliding ||
+                          layout_.method == RowMethod::phases;
     const Index limit = is_quick ? row_bytes_limit : row_bytes_limit / 2;
     if (layout_.method == RowMethod::single || bytes(w.cells * layout_.lanes) <= limit * 3 / 2) return w.outputs;
     auto strip = static_cast<Index>(static_cast<double>(limit / bytes(layout_.lanes) - w.reach()) / w.pace());
@@ -431,12 +451,13 @@ class LayoutMaker {
       const Index tile = layout_.axes.back().tile, n = tile * layout_.lanes;
       layout_.rows_at = scratch.place((rows + 2) * layout_.row_pitch + lanes_in_vector, traits_.work_size);
       const Index level_count = layout_.row_blocks == nullptr ? 0 : layout_.row_blocks->levels - 1;
+      const Index phases = layout_.method == RowMethod::phases ? row().stride * (n / row().stride + 2 * lanes_in_vector) : 0;
       const Index halves = layout_.halvings > 0 || layout_.method == RowMethod::single ? 2 * ((rows * layout_.row_pitch) / 2 + 128) : 0;
       const Index lanes = layout_.method == RowMethod::transposed || layout_.method == RowMethod::single ? padded * (layout_.row_pitch + 64) : 0;
       const Index partials =
           layout_.method == RowMethod::single ? rows * (row().kernel / layout_.segment + 3) + 2 * lanes_in_vector : 0;
       layout_.lanes_at = scratch.place(std::max(level_count * (rows * layout_.row_pitch + 128), lanes) + lanes_in_vector, traits_.work_size);
-      stage = std::max({stage, halves, level_count > 0 ? 2 * n : 0});
+      stage = std::max({stage, halves, phases, level_count > 0 ? 2 * n : 0});
       layout_.folded_at = scratch.place(std::max(n * padded, partials) + lanes_in_vector, traits_.work_size);
       layout_.stored_at = scratch.place(n * padded + lanes_in_vector, traits_.stored_size);
       layout_.pointers_at = scratch.place(rows, sizeof(void*));
@@ -444,6 +465,10 @@ class LayoutMaker {
     } else {
       layout_.folded_at = scratch.place(layout_.axes.back().tile * layout_.lanes_per_tile + lanes_in_vector, traits_.work_size);
       layout_.counts_at = scratch.place(layout_.row_capacity, sizeof(double));
+    }
+    if (layout_.divides_first) {
+      layout_.lifted_at = scratch.place(box_elements + lanes_in_vector, traits_.work_size);
+      layout_.counts_at = scratch.place(row().cells * layout_.lanes + lanes_in_vector, sizeof(double));
     }
     layout_.stage_at[0] = scratch.place(stage + lanes_in_vector, traits_.work_size);
     layout_.stage_at[1] = scratch.place(stage + lanes_in_vector, traits_.work_size);
@@ -459,6 +484,7 @@ class LayoutMaker {
   const Rows& rows_;
   const KernelChoice& choice_;
   const ElementTraits& traits_;
+  bool is_transposed_;
   Index work_;
   Layout layout_;
   std::vector<const Axis*> sources_;
@@ -477,8 +503,9 @@ Index strip_groups(const Layout& layout) {
   return (whole + layout.strips_per_tile - 1) / layout.strips_per_tile + (strips - whole);
 }
 
-std::unique_ptr<const Layout> make_layout(const Rows& rows, const KernelChoice& choice, const ElementTraits& traits) {
-  return LayoutMaker(rows, choice, traits).make();
+std::unique_ptr<const Layout> make_layout(const Rows& rows, const KernelChoice& choice, const ElementTraits& traits,
+                                          Direction direction) {
+  return LayoutMaker(rows, choice, traits, direction).make();
 }
 
 }  // namespace ndpool::general

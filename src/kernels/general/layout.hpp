@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/general/blocks.hpp"
-#include "rows.hpp"
+#include "plan/rows.hpp"
 
 #include <memory>
 #include <vector>
@@ -16,7 +16,14 @@ struct AxisLayout {
   std::unique_ptr<const Blocks> blocks;  ///< how overlapping long windows share; null if they do not
   Index in_stride = 1, out_stride = 1;
   Index tile = 1;                ///< outputs of a tile
-  std::vector<double> counts;    ///< factor of the divisor of each output; empty where one divisor serves all
+  std::vector<double> counts;  ///< factor of the divisor of each output, or of each cell if gradients are divided;
+                               ///< empty where one divisor serves all
+};
+
+/// Which way a pool is walked through.
+enum class Direction : unsigned char {
+  forward,     ///< from `in` to `out`
+  transposed,  ///< from `tangent_out` to `tangent_in`: every cell sums the outputs that have a tap on it
 };
 
 /// How the last axis is folded.
@@ -25,6 +32,7 @@ enum class RowMethod : unsigned char {
   shifted,     ///< stride 1: pointers into one row, a tap apart
   evens,       ///< stride 2: every other result of the same
   transposed,  ///< anything else: rows become lanes
+  phases,      ///< transposed windows at a stride: each phase of the cells by pointers a tap apart
   sliding,     ///< the same for few rows, or windows that hardly ever repeat: output by output, a vector each
   single,      ///< one window: neighbours are joined until little is left
 };
@@ -48,6 +56,7 @@ struct Layout {
   Index row_kernel = 1, row_stride = 1;   ///< of the last axis after that
   std::unique_ptr<const Blocks> row_blocks;  ///< of long windows at stride 1
   int lanes_from = 0;  ///< axes from here on are folded with planes as lanes; the number of axes if none is
+  bool divides_first = false;  ///< gradients are divided as they are read; else results as they are written
   bool one_divisor = true;
   double divisor = 1;
 
@@ -63,7 +72,7 @@ struct Layout {
   Index lane_group = 0;   ///< planes that become lanes together
   Index tree_pitch = 0, level_elements = 0, identity_elements = 0;
   std::size_t identity_at = 0, zeros_at = 0, levels_at = 0, trees_at = 0, stage_at[2] = {0, 0}, rows_at = 0,
-              lanes_at = 0, folded_at = 0, stored_at = 0, pointers_at = 0, counts_at = 0, packed_in_at = 0,
+              lanes_at = 0, folded_at = 0, lifted_at = 0, stored_at = 0, pointers_at = 0, counts_at = 0, packed_in_at = 0,
               packed_out_at = 0, bytes = 0;
 
   int last() const { return static_cast<int>(axes.size()) - 1; }
@@ -74,6 +83,7 @@ struct Layout {
 Index strip_groups(const Layout& layout);
 
 /// The layout of a pool whose canonical rows are given.
-std::unique_ptr<const Layout> make_layout(const Rows& rows, const KernelChoice& choice, const ElementTraits& traits);
+std::unique_ptr<const Layout> make_layout(const Rows& rows, const KernelChoice& choice, const ElementTraits& traits,
+                                          Direction direction);
 
 }  // namespace ndpool::general

@@ -43,6 +43,7 @@ class RowFold {
     switch (layout_.method) {
       case RowMethod::shifted: return shifted(batch);
       case RowMethod::evens: return evens(batch);
+      case RowMethod::phases: return phases(batch);
       default: return any_windows(batch);
     }
   }
@@ -242,6 +243,49 @@ class RowFold {
 #endif
   }
 
+  /// Transposed windows: outputs a stride apart see windows that are one cell apart, so that each phase is shifted taps.
+  void phases(const RowBatch<E>& batch) {
+    const Windows& w = layout_.axes.back().windows;
+    const Index n = outputs(batch), stride = w.stride, pitch = n / stride + 2 * 64;
+    Work* const phase_rows = at<Work>(layout_.stage_at[0]);
+    Work* const sums = at<Work>(layout_.folded_at);
+    for_runs(batch, [&](Index r, Index end, const Finish& f) {
+      for (; r < end; ++r) {
+        for (Index phase = 0; phase < stride && phase < n; ++phase) {
+          const NominalTaps window = w.taps(batch.outputs.begin + phase);
+          const Index count = (n - phase + stride - 1) / stride;
+          Work* const to = phase_rows + phase * pitch;
+          const Work* rows[max_fold];
+          for (Index j = 0; j < window.count; ++j)
+            rows[j] = batch.from + r * batch.pitch + window.first - batch.first_cell + j * w.tap_step;
+          if (window.count == 0)
+            std::fill_n(to, count, E::identity(finish_));
+          else
+            fold_one<E>(static_cast<int>(window.count), rows, to, count, f);
+        }
+        interleave(phase_rows, pitch, stride, n, sums);
+        finish(sums, n, batch.to[r], f);
+      }
+    });
+  }
+  /// to[i] = from[i % stride][i / stride]; may write up to two vectors beyond n.
+  static void interleave(const Work* from, Index pitch, Index stride, Index n, Work* to) {
+    Index done = 0;
+#if HWY_TARGET != HWY_SCALAR
+    const D d;
+    const auto row = [&](Index r) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, from + r * pitch + done / stride); };
+    const Index step = stride * E::lanes;
+    if (stride == 2)
+      for (; done + step <= n; done += step) hn::StoreInterleaved2(row(0), row(1), d, to + done);
+    if (stride == 3)
+      for (; done + step <= n; done += step) hn::StoreInterleaved3(row(0), row(1), row(2), d, to + done);
+    if (stride == 4)
+      for (; done + step <= n; done += step) hn::StoreInterleaved4(row(0), row(1), row(2), row(3), d, to + done);
+#endif
+    for (Index r = 0; r < stride; ++r)
+      for (Index i = done + r; i < n; i += stride) to[i] = from[r * pitch + i / stride];
+  }
+
   /// Windows of any kind: rows become lanes, or one output is made after the other.
   void any_windows(const RowBatch<E>& batch) {
     AxisLayout halved;
@@ -269,6 +313,11 @@ class RowFold {
     for_runs(batch, [&](Index r, Index end, const Finish& f) {
       for (; r < end; ++r) {
         const Work* const row = batch.from + r * batch.pitch;
+        if (windows.cells == 1 && lanes == 1 && windows.kind == Windows::Kind::bins) {  // every window is that cell
+          std::fill_n(sums, n, row[0]);
+          finish(sums, n, batch.to[r], f);
+          continue;
+        }
         WindowWalk walk(windows, range.begin);
         for (Index o = range.begin; o < range.end; ++o) {
           const NominalTaps window = walk.next();

@@ -1,0 +1,27 @@
+// Values of floats and doubles, compiled once for every instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/forward/forward_float.cpp"
+#include <hwy/foreach_target.h>
+// must come after foreach_target.h
+#include "kernels/forward/forward-inl.h"
+#include "kernels/table.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace ndpool {
+namespace HWY_NAMESPACE {
+
+#define NDPOOL_ROW(name, type) forward_row<type, std::is_floating_point_v<type>>(),
+NDPOOL_KERNEL_TABLE(ForwardKernels, forward_float_kernels)
+#undef NDPOOL_ROW
+
+}  // namespace HWY_NAMESPACE
+}  // namespace ndpool
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ndpool {
+
+NDPOOL_EXPORT_KERNELS(forward_float_kernels, add_forward_float_kernels, forward_float)
+
+}  // namespace ndpool
+#endif

@@ -1,0 +1,79 @@
+#include "plan/implementations.hpp"
+
+#include "kernels/forward/divisors.hpp"
+#include "plan/map_runs.hpp"
+
+namespace ndpool {
+
+namespace {
+
+/// Windows of up to 3 taps on an axis (4 if they are disjoint) that the row kernels hold in registers, on rows that fill
+/// vectors: there they are 1.3 to 4 times as fast as the general engine (NDPOOL_FORCE_IMPLEMENTATION shows both).
+bool is_small_window(const Axis& axis) {
+  if (axis.adaptive || axis.dilation != 1) return false;
+  return axis.kernel <= 3 || (axis.kernel == 4 && axis.stride == 4);
+}
+bool is_in_registers(const PlanData& plan, const Axis& row) {
+  const Index lanes = plan.rows->inner.extent, size = static_cast<Index>(size_of(plan.kind));
+  const bool is_sum = plan.choice.combine == Combine::sum, is_float = is_floating(plan.kind);
+  if (lanes == 1) {
+    if (row.output * size < 64) return false;
+    if (row.kernel == row.stride) return row.kernel == 2 || (row.kernel == 4 && !is_sum) || (is_float && size >= 4);
+    if (row.kernel == 3) return (row.stride == 1 || row.stride == 2) && !(is_sum && size == 2 && !is_float);
+    return row.kernel == 2 && row.stride == 1 && size >= 4;
+  }
+  if (lanes == 3) return size == 4 && is_float && row.kernel == 3;
+  return lanes * size >= 64 && !(is_sum && !is_float && row.kernel == 3);
+}
+bool accepts_small_windows(const PlanData& plan) {
+  if (!accepts_rows(plan) || plan.kind == ScalarKind::kind_i64) return false;
+  const Rows& rows = *plan.rows;
+  if (rows.vertical_count > 3 || !rows.in_is_packed() || !rows.out_is_packed()) return false;
+  for (int v = 0; v < rows.vertical_count; ++v)
+    if (!is_small_window(rows.vertical[v].window)) return false;
+  if (rows.vertical_count > 1 && rows.horizontal.window.kernel != 2) return false;
+  return is_small_window(rows.horizontal.window) && is_in_registers(plan, rows.horizontal.window);
+}
+/// Whole planes of up to 8x8 floats, folded eight at a time: 5 times as fast as turning planes to lanes.
+bool accepts_whole_planes(const PlanData& plan) {
+  const Rows& rows = *plan.rows;
+  if (!accepts_rows(plan) || plan.kind != ScalarKind::kind_f32 || rows.vertical_count != 1 || rows.inner.extent != 1) return false;
+  return is_whole(rows.horizontal.window) && is_whole(rows.vertical[0].window) &&
+         rows.horizontal.window.input * rows.vertical[0].window.input <= 64;
+}
+
+/// What the engine has no element for: sums of 64-bit integers.
+bool accepts_other_rows(const PlanData& plan) { return plan.general == nullptr && accepts_rows(plan); }
+
+constexpr Implementation list[] = {
+    // Values.
+    {"whole_planes", MapKind::forward, accepts_whole_planes, scratch_of_rows, run_rows},
+    {"small_windows", MapKind::forward, accepts_small_windows, scratch_of_rows, run_rows},
+    {"analytic", MapKind::forward, accepts_analytic, scratch_of_analytic, run_analytic},
+    {"general", MapKind::forward, accepts_general, scratch_of_general, run_general},
+    {"rows", MapKind::forward, accepts_other_rows, scratch_of_rows, run_rows},
+    // Values and winners.
+    {"argmax", MapKind::forward_with_indices, accepts_winners, scratch_of_winners, run_winner_indices},
+    // JVPs.
+    {"argmax", MapKind::jvp, accepts_winner_derivatives, scratch_of_winners, run_winner_jvp},
+    {"ties", MapKind::jvp, accepts_ties, scratch_of_ties, run_tie_jvp},
+    {"analytic", MapKind::jvp, accepts_analytic_derivatives, scratch_of_analytic, run_analytic_jvp},
+    {"general", MapKind::jvp, accepts_general_jvp, scratch_of_general_jvp, run_general_jvp},
+    // VJPs.
+    {"argmax", MapKind::vjp, accepts_winner_derivatives, scratch_of_winner_vjp, run_winner_vjp},
+    {"ties", MapKind::vjp, accepts_ties, scratch_of_ties, run_tie_vjp},
+    {"analytic", MapKind::vjp, accepts_analytic_derivatives, scratch_of_analytic, run_analytic_vjp},
+    {"disjoint", MapKind::vjp, accepts_disjoint, scratch_of_disjoint, run_disjoint},
+    {"general", MapKind::vjp, accepts_general_vjp, scratch_of_general_vjp, run_general_vjp},
+    // Maps by given indices.
+    {"indices", MapKind::jvp_from_indices, accepts_indices, scratch_of_indices, run_index_jvp},
+    {"indices", MapKind::vjp_from_indices, accepts_indices, scratch_of_indices, run_index_vjp},
+    {"indices", MapKind::unpool, accepts_unpooling, scratch_of_indices, run_unpool},
+    {"indices", MapKind::unpool_vjp, accepts_unpooling, scratch_of_indices, run_unpool_vjp},
+};
+
+}  // namespace
+
+std::span<const Implementation> implementations() { return list; }
+
+}  // namespace ndpool

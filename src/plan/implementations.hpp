@@ -1,0 +1,51 @@
+// The list of implementations: what runs a map of a pool, and what each accepts. The first that accepts a problem is
+// chosen when its plan is made; the reference comes last.
+#pragma once
+
+#include "plan/general_plan.hpp"
+
+#include <ndpool/kernel_plan.hpp>
+
+#include <span>
+
+namespace ndpool {
+
+/// What is known of a pool when its plan is made.
+struct PlanData {
+  ScalarKind kind = ScalarKind::none;
+  KernelChoice choice = {};
+  std::unique_ptr<const Rows> rows;  ///< canonical; cut to rows of lanes where the row kernels would keep too much
+  bool rows_fit = false;             ///< the row kernels can keep the rows that they fold
+  bool is_for_indices = false;       ///< made for the maps by given indices alone
+  std::unique_ptr<const PackedPlanes> packed;        ///< of the row kernels; null where planes are pooled one by one
+  Index values_tile = 0;                             ///< rows of a tile, and scratch, of the row kernels
+  std::size_t values_bytes = 0;
+  std::shared_ptr<const GeneralPlan> general;        ///< null where the engine does not serve
+  std::shared_ptr<const GeneralPlan> general_jvp;    ///< the same with the tangents in place of the values, for sums
+  std::shared_ptr<const GeneralPlan> general_vjp;    ///< sums over the transposed windows
+};
+
+/// The arrays of a map, as canonical rows name them; indices take the place of `out` or of `tangent_out`.
+struct MapArrays {
+  const void* in = nullptr;
+  void* out = nullptr;
+  void* tangent_in = nullptr;
+  void* tangent_out = nullptr;
+  IndexKind index_kind = IndexKind::flat;
+};
+
+struct Implementation {
+  const char* name;
+  MapKind map;
+  bool (*accepts)(const PlanData&);
+  std::size_t (*scratch)(const PlanData&);
+  bool (*run)(const PlanData&, const MapArrays&, const Watch&);
+};
+
+std::span<const Implementation> implementations();
+
+/// All that is known of a pool, for the list to be asked; null if no implementation could serve it.
+std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry,
+                                               const ArrayStrides& strides);
+
+}  // namespace ndpool

@@ -1,0 +1,57 @@
+// How the maps of a plan run, and what each way accepts. Referred to by the list of implementations alone.
+#pragma once
+
+#include "kernels/table.hpp"
+#include "plan/implementations.hpp"
+
+namespace ndpool {
+
+std::size_t size_of(ScalarKind kind);
+bool is_floating(ScalarKind kind);
+
+/// What is known of a pool that only maps by given indices are asked of; null if no implementation serves them.
+std::unique_ptr<const PlanData> make_index_data(ScalarKind kind, const Geometry& geometry, const ArrayStrides& strides);
+
+bool accepts_rows(const PlanData& plan);
+std::size_t scratch_of_rows(const PlanData& plan);
+bool run_rows(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_analytic(const PlanData& plan);
+bool accepts_analytic_derivatives(const PlanData& plan);
+std::size_t scratch_of_analytic(const PlanData& plan);
+bool run_analytic(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_analytic_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_analytic_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_winners(const PlanData& plan);
+bool accepts_winner_derivatives(const PlanData& plan);
+bool accepts_ties(const PlanData& plan);
+std::size_t scratch_of_winners(const PlanData& plan);
+std::size_t scratch_of_winner_vjp(const PlanData& plan);
+std::size_t scratch_of_ties(const PlanData& plan);
+bool run_winner_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_winner_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_winner_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_tie_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_rows_jvp(const PlanData& plan);
+bool accepts_disjoint(const PlanData& plan);
+std::size_t scratch_of_disjoint(const PlanData& plan);
+bool run_disjoint(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_indices(const PlanData& plan);
+bool accepts_unpooling(const PlanData& plan);
+std::size_t scratch_of_indices(const PlanData& plan);
+bool run_indices(const PlanData& plan, IndexUse use, const MapArrays& arrays, const Watch& watch);
+bool run_index_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_index_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_unpool(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_unpool_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_general(const PlanData& plan);
+std::size_t scratch_of_general(const PlanData& plan);
+bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_general_jvp(const PlanData& plan);
+std::size_t scratch_of_general_jvp(const PlanData& plan);
+bool run_general_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_general_vjp(const PlanData& plan);
+std::size_t scratch_of_general_vjp(const PlanData& plan);
+bool run_general_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+
+}  // namespace ndpool
