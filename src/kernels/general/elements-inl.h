@@ -75,12 +75,13 @@ struct FloatMax : ElementBase<T, T> {
     return hn::BitCast(D(), hn::Xor(hn::BitCast(bits, v), hn::Set(bits, static_cast<hn::TFromD<decltype(bits)>>(f.flip))));
   }
   static HWY_INLINE V lift(const T* from, const Finish& f) { return flipped(hn::LoadU(D(), from), f); }
+  /// Of two zeros the earlier stays, so that the sign of a result depends on its window alone.
   static HWY_INLINE V combine(V a, V b) {
-    const V larger = hn::IfThenElse(hn::IsNaN(a), a, hn::Max(a, b));
+    const V larger = hn::IfThenElse(hn::IsNaN(b), b, hn::Max(b, a));
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
-    return larger;  // x86's maximum is its second operand if one is NaN
+    return larger;  // x86's maximum is its second operand if one is NaN, or if both are equal
 #else
-    return hn::IfThenElse(hn::IsNaN(b), b, larger);
+    return hn::IfThenElse(hn::IsNaN(a), a, larger);
 #endif
   }
   static HWY_INLINE void store(V v, T* to, Index, const Finish& f) { hn::StoreU(flipped(v, f), D(), to); }
