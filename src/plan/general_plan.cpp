@@ -14,7 +14,7 @@ std::unique_ptr<const GeneralPlan> GeneralPlan::make(ScalarKind kind, const Kern
   if (layout->bytes > max_scratch) return nullptr;
   general::Finish& finish = element->finish;
   finish.count = layout->divides_first ? 1 : layout->divisor;
-  finish.averages = finish.averages && !layout->divides_first;
+  finish.averages = finish.averages && direction == general::Direction::forward;
   if (layout->one_divisor && has_exact_reciprocal(layout->divisor)) finish.reciprocal = 1 / layout->divisor;
   return std::unique_ptr<const GeneralPlan>(new GeneralPlan(*element, std::move(layout)));
 }

@@ -42,6 +42,19 @@ bool accepts_whole_planes(const PlanData& plan) {
          rows.horizontal.window.input * rows.vertical[0].window.input <= 64;
 }
 
+/// Disjoint windows of up to 4 taps on an axis, whose gradients write every cell once: 4 to 9 times as fast as sums over
+/// the transposed windows.
+bool accepts_small_disjoint(const PlanData& plan) {
+  if (!accepts_disjoint(plan)) return false;
+  const Rows& rows = *plan.rows;
+  const auto is_small = [](const Axis& axis) { return is_small_window(axis) && axis.stride >= axis.kernel && axis.stride <= 4; };
+  for (int v = 0; v < rows.vertical_count; ++v)
+    if (!is_small(rows.vertical[v].window)) return false;
+  const Index lanes = rows.inner.extent, size = static_cast<Index>(size_of(plan.kind));
+  if (lanes > 1 ? lanes * size < 64 : rows.horizontal.window.input * size < 64) return false;
+  return is_small(rows.horizontal.window);
+}
+
 /// What the engine has no element for: sums of 64-bit integers.
 bool accepts_other_rows(const PlanData& plan) { return plan.general == nullptr && accepts_rows(plan); }
 
@@ -63,7 +76,7 @@ constexpr Implementation list[] = {
     {"argmax", MapKind::vjp, accepts_winner_derivatives, scratch_of_winner_vjp, run_winner_vjp},
     {"ties", MapKind::vjp, accepts_ties, scratch_of_ties, run_tie_vjp},
     {"analytic", MapKind::vjp, accepts_analytic_derivatives, scratch_of_analytic, run_analytic_vjp},
-    {"disjoint", MapKind::vjp, accepts_disjoint, scratch_of_disjoint, run_disjoint},
+    {"disjoint", MapKind::vjp, accepts_small_disjoint, scratch_of_disjoint, run_disjoint},
     {"general", MapKind::vjp, accepts_general_vjp, scratch_of_general_vjp, run_general_vjp},
     // Maps by given indices.
     {"indices", MapKind::jvp_from_indices, accepts_indices, scratch_of_indices, run_index_jvp},

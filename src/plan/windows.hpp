@@ -39,6 +39,8 @@ struct Windows {
       exchanged.output = axis.input;
       return of(exchanged);
     }
+    if (axis.output == 1 && axis.lo == 0 && axis.dilation == 1 && axis.kernel >= axis.input)
+      return {1, axis.input, Kind::bins};  // every cell has its one tap on the one output
     if (axis.stride == 1)
       return {axis.output,   axis.input,    Kind::regular, axis.kernel, 1, (axis.kernel - 1) * axis.dilation - axis.lo,
               axis.dilation, axis.dilation};
@@ -101,31 +103,42 @@ struct Windows {
   }
 };
 
-/// What `Windows::taps` answers for one output after the other, without divisions for bins.
+/// What `Windows::taps` answers for one output after the other, without divisions but for dilated transposed windows.
 class WindowWalk {
  public:
   constexpr WindowWalk(const Windows& windows, Index output) : windows_(windows), output_(output) {
-    if (windows.kind != Windows::Kind::bins) return;
-    quotient_ = windows.cells / windows.outputs;
-    rest_ = windows.cells % windows.outputs;
-    first_ = adaptive_start(windows.cells, windows.outputs, output);
-    // output * cells - first * outputs, which fits although the products may not.
-    remainder_ = static_cast<Index>(static_cast<std::uint64_t>(output) * static_cast<std::uint64_t>(windows.cells) -
-                                    static_cast<std::uint64_t>(first_) * static_cast<std::uint64_t>(windows.outputs));
+    if (windows.kind == Windows::Kind::bins) {
+      quotient_ = windows.cells / windows.outputs;
+      rest_ = windows.cells % windows.outputs;
+      first_ = adaptive_start(windows.cells, windows.outputs, output);
+      // output * cells - first * outputs, which fits although the products may not.
+      phase_ = static_cast<Index>(static_cast<std::uint64_t>(output) * static_cast<std::uint64_t>(windows.cells) -
+                                  static_cast<std::uint64_t>(first_) * static_cast<std::uint64_t>(windows.outputs));
+    } else if (windows.kind == Windows::Kind::transposed) {
+      quotient_ = (windows.kernel - 1) / windows.stride;
+      rest_ = (windows.kernel - 1) % windows.stride;
+      first_ = detail::floor_divide(output + windows.lo, windows.stride);
+      phase_ = output + windows.lo - first_ * windows.stride;
+    }
   }
   constexpr NominalTaps next() {
-    if (windows_.kind != Windows::Kind::bins) return windows_.taps(output_++);
-    const Index first = first_;
-    first_ += quotient_;
-    remainder_ += rest_;
-    if (remainder_ >= windows_.outputs) remainder_ -= windows_.outputs, ++first_;
-    return {first, first_ - first + (remainder_ != 0 ? 1 : 0)};
+    if (windows_.kind == Windows::Kind::bins) {
+      const Index first = first_;
+      first_ += quotient_;
+      phase_ += rest_;
+      if (phase_ >= windows_.outputs) phase_ -= windows_.outputs, ++first_;
+      return {first, first_ - first + (phase_ != 0 ? 1 : 0)};
+    }
+    if (windows_.kind == Windows::Kind::regular || windows_.dilation != 1) return windows_.taps(output_++);
+    const Index count = phase_ <= rest_ ? quotient_ + 1 : quotient_, last = first_;
+    if (++phase_ == windows_.stride) phase_ = 0, ++first_;
+    return {last - count + 1, count};
   }
 
  private:
-  const Windows& windows_;
+  Windows windows_;
   Index output_;
-  Index first_ = 0, remainder_ = 0;  ///< first cell of the next bin, and what its quotient leaves
+  Index first_ = 0, phase_ = 0;  ///< first cell of the next bin, or last output on the next cell; what a division leaves
   Index quotient_ = 0, rest_ = 0;
 };
 

@@ -202,6 +202,8 @@ class Engine {
     f.reciprocal = layout_.one_divisor ? finish_.reciprocal : 0;
     if (!layout_.one_divisor) f.counts = lift_counts(lanes);
     lifted_ = {at<Work>(layout_.lifted_at), plane_count(), rows * length};
+    if (layout_.one_divisor && box_is_one_run(lifted_.item))
+      return divide_row(box_of(planes_.begin), at<Work>(layout_.lifted_at), plane_count() * lifted_.item, f);
     for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
       const S* const from = box_of(plane);
       Work* const to = at<Work>(layout_.lifted_at) + (plane - planes_.begin) * lifted_.item;
@@ -218,6 +220,16 @@ class Engine {
         for (int a = last_ - 1; a >= 0 && ++position[a] == side_[a].cells(); --a) position[a] = 0;
       }
     }
+  }
+  /// True if the cells of all planes of the tile follow one another in memory.
+  bool box_is_one_run(Index plane_cells) const {
+    Index run = lane_count();
+    for (int a = last_; a >= 0; --a) {
+      if (side_[a].cells() > 1 && side_[a].in_stride != run) return false;
+      run *= side_[a].cells();
+    }
+    if (plane_count() == 1 || !layout_.in_is_direct) return true;
+    return layout_.loops.size() == 1 && layout_.loops[0].stride.in == plane_cells;
   }
   /// A row of the box; its cells may be apart where lanes are rows.
   void lift_row(const S* from, Work* to, Index lanes, const Finish& f) {

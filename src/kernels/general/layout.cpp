@@ -162,9 +162,9 @@ class LayoutMaker {
   // ---- divisors
   void choose_divisors() {
     if (!choice_.averages) return;
-    layout_.divides_first = is_transposed_;
     if (choice_.average.divisor != AverageOptions::no_divisor) {
       layout_.divisor = static_cast<double>(choice_.average.divisor);
+      layout_.divides_first = is_transposed_ && layout_.divisor != 1;
       return;
     }
     layout_.one_divisor = has_one_divisor(rows_, choice_.average);
@@ -174,8 +174,10 @@ class LayoutMaker {
     if (layout_.one_divisor) {
       for (int v = 0; v < rows_.vertical_count; ++v) layout_.divisor *= count(rows_.vertical[v].window, 0);
       layout_.divisor *= count(rows_.horizontal.window, 0);
+      layout_.divides_first = is_transposed_ && layout_.divisor != 1;
       return;
     }
+    layout_.divides_first = is_transposed_;
     if (identity_only_) return;
     for (std::size_t a = 0; a < layout_.axes.size(); ++a)
       for (Index o = 0; o < sources_[a]->output; ++o) layout_.axes[a].counts.push_back(count(*sources_[a], o));
@@ -284,8 +286,9 @@ class LayoutMaker {
     const bool is_quick = layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens || layout_.method == RowMethod::sliding ||
                           layout_.method == RowMethod::phases;
     const Index limit = is_quick ? row_bytes_limit : row_bytes_limit / 2;
-    if (layout_.method == RowMethod::single || bytes(w.cells * layout_.lanes) <= limit * 3 / 2) return w.outputs;
-    auto strip = static_cast<Index>(static_cast<double>(limit / bytes(layout_.lanes) - w.reach()) / w.pace());
+    if (layout_.method == RowMethod::single || bytes(std::max(w.cells, w.outputs) * layout_.lanes) <= limit * 3 / 2)
+      return w.outputs;
+    auto strip = static_cast<Index>(static_cast<double>(limit / bytes(layout_.lanes) - w.reach()) / std::max(1.0, w.pace()));
     strip = std::max({strip, Index{1}, static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace())});
     const Index rows = layout_.planes * vertical_outputs();
     if (rows < 32 && !is_quick) strip = std::min(strip, std::max<Index>(1, w.outputs / 32));
@@ -325,7 +328,7 @@ class LayoutMaker {
       AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
       const Windows& w = axis.windows;
       Index least = 1;
-      if (axis.blocks != nullptr) least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
+      if (axis.blocks != nullptr || layout_.divides_first) least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
       if (a == 0 && layout_.lanes_from == 1) least = std::max(least, 2 * static_cast<Index>(vector_bytes) / work_);
       Index fit = is_whole ? static_cast<Index>(
                                  (static_cast<double>(tile_bytes) / static_cast<double>(per) - static_cast<double>(w.reach())) / w.pace())
@@ -458,8 +461,10 @@ class LayoutMaker {
           layout_.method == RowMethod::single ? rows * (row().kernel / layout_.segment + 3) + 2 * lanes_in_vector : 0;
       layout_.lanes_at = scratch.place(std::max(level_count * (rows * layout_.row_pitch + 128), lanes) + lanes_in_vector, traits_.work_size);
       stage = std::max({stage, halves, phases, level_count > 0 ? 2 * n : 0});
-      layout_.folded_at = scratch.place(std::max(n * padded, partials) + lanes_in_vector, traits_.work_size);
-      layout_.stored_at = scratch.place(n * padded + lanes_in_vector, traits_.stored_size);
+      const bool has_lanes = layout_.method == RowMethod::transposed || layout_.method == RowMethod::single;
+      const Index results = has_lanes ? n * padded : n;
+      layout_.folded_at = scratch.place(std::max(results, partials) + lanes_in_vector, traits_.work_size);
+      layout_.stored_at = scratch.place(has_lanes ? results + lanes_in_vector : 0, traits_.stored_size);
       layout_.pointers_at = scratch.place(rows, sizeof(void*));
       layout_.counts_at = scratch.place(padded + n + layout_.lanes * padded + 3 * lanes_in_vector, sizeof(double));
     } else {

@@ -307,7 +307,6 @@ class RowFold {
 
   /// A vector for each output, of which only the first lanes count: stores overlap, in the order of outputs.
   void slide(const RowBatch<E>& batch, const Windows& windows, Range range, Index first_cell) {
-    const D d;
     const Index lanes = layout_.lanes, n = outputs(batch);
     Work* const sums = at<Work>(layout_.folded_at);
     for_runs(batch, [&](Index r, Index end, const Finish& f) {
@@ -318,18 +317,34 @@ class RowFold {
           finish(sums, n, batch.to[r], f);
           continue;
         }
-        WindowWalk walk(windows, range.begin);
-        for (Index o = range.begin; o < range.end; ++o) {
-          const NominalTaps window = walk.next();
-          Work* const to = sums + (o - range.begin) * lanes;
-          for (Index c = 0; c < lanes; c += E::lanes) {
-            const TapsOfRow taps{row + c, window.first - first_cell, windows.tap_step, batch.cells, lanes, E::identity(finish_)};
-            hn::StoreU(window.count == 0 ? hn::Set(d, E::identity(finish_)) : tree_of(taps, 0, window.count), d, to + c);
-          }
-        }
+        slide_row(row, batch.cells, first_cell, WindowWalk(windows, range.begin), windows.tap_step,
+                  range.end - range.begin, sums);
         finish(sums, n, batch.to[r], f);
       }
     });
+  }
+  HWY_NOINLINE void slide_row(const Work* row, Index cells, Index first_cell, WindowWalk walk, Index step, Index count,
+                              Work* to) const {
+    const D d;
+    const Index lanes = layout_.lanes;
+    const Work identity = E::identity(finish_);
+    for (Index o = 0; o < count; ++o, to += lanes) {
+      const NominalTaps window = walk.next();
+      const Index first = window.first - first_cell;
+      const Work* const from = row + first * lanes;
+      if (step == 1 && window.count <= 3 && window.count > 0 && first >= 0 && first + window.count <= cells &&
+          lanes <= E::lanes) {
+        auto v = hn::LoadU(d, from);
+        if (window.count > 1) v = E::combine(v, hn::LoadU(d, from + lanes));
+        if (window.count > 2) v = E::combine(v, hn::LoadU(d, from + 2 * lanes));
+        hn::StoreU(v, d, to);
+        continue;
+      }
+      for (Index c = 0; c < lanes; c += E::lanes) {
+        const TapsOfRow taps{row + c, first, step, cells, lanes, identity};
+        hn::StoreU(window.count == 0 ? hn::Set(d, identity) : tree_of(taps, 0, window.count), d, to + c);
+      }
+    }
   }
   struct TapsOfRow {
     const Work* row;
