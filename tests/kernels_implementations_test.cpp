@@ -39,35 +39,65 @@ bool agree(const std::string& line, const Array<T>& a, const Array<T>& b) {
   return true;
 }
 
+/// Runs a problem with every implementation that accepts it. `zeros`: most numbers are zeros of both signs.
+template <class T>
+void check_all_implementations(const std::string& line, std::mt19937_64& random, std::set<std::string_view>& used,
+                               bool zeros = false) {
+  const Problem problem = parse_problem(line);
+  try {
+    problem.pool.plan<T>(problem.shape);
+  } catch (const Error&) {
+    return;
+  }
+  const Plan<T> plan = problem.pool.plan<T>(problem.shape);
+  Array<T> x = awkward_numbers<T>(problem.shape, random);
+  const Array<T> gy = awkward_numbers<T>(plan.output_shape(), random);
+  if (zeros)
+    for (T& value : x)
+      if (random() % 8 != 0) value = random() % 2 == 0 ? T(0) : T(-T(0));
+  std::vector<MapKind> maps = {MapKind::forward};
+  if constexpr (!std::integral<T>) maps.insert(maps.end(), {MapKind::jvp, MapKind::vjp});
+  for (const MapKind map : maps) {
+    const Array<T> chosen = run_map<T>(problem, map, {}, x, gy);
+    for (const std::string_view name : plan.implementations(map)) {
+      if (name == "reference" && map == MapKind::vjp) continue;  // adds in an order of its own
+      used.insert(name);
+      const Array<T> forced = run_map<T>(problem, map, {.implementation = std::string(name)}, x, gy);
+      ASSERT_TRUE(agree(line, chosen, forced))
+          << name_of(map) << " by " << name << " and by " << plan.implementation(map) << " differ, problem " << line;
+    }
+  }
+}
+
 TYPED_TEST(Implementations, AgreeOnWhatTheyAccept) {
-  using T = TypeParam;
   std::mt19937_64 random(seed());
   std::set<std::string_view> used;
   const int count = has_sanitizer ? 200 : 1500;
   for (int i = 0; i < count; ++i) {
-    const std::string line = generated_problem(random, false);
-    const Problem problem = parse_problem(line);
-    std::vector<MapKind> maps = {MapKind::forward};
-    if constexpr (!std::integral<T>) maps.insert(maps.end(), {MapKind::jvp, MapKind::vjp});
-    try {
-      problem.pool.plan<T>(problem.shape);
-    } catch (const Error&) {
-      continue;
-    }
-    const Plan<T> plan = problem.pool.plan<T>(problem.shape);
-    const Array<T> x = awkward_numbers<T>(problem.shape, random), gy = awkward_numbers<T>(plan.output_shape(), random);
-    for (const MapKind map : maps) {
-      const Array<T> chosen = run_map<T>(problem, map, {}, x, gy);
-      for (const std::string_view name : plan.implementations(map)) {
-        if (name == "reference" && map == MapKind::vjp) continue;  // adds in an order of its own
-        used.insert(name);
-        const Array<T> forced = run_map<T>(problem, map, {.implementation = std::string(name)}, x, gy);
-        ASSERT_TRUE(agree(line, chosen, forced))
-            << name_of(map) << " by " << name << " and by " << plan.implementation(map) << " differ, problem " << line;
-      }
-    }
+    check_all_implementations<TypeParam>(generated_problem(random, false), random, used);
+    if (::testing::Test::HasFatalFailure()) return;
   }
   EXPECT_TRUE(used.contains("general"));
+}
+
+/// Small windows over rows that fill vectors, which special cases serve, on zeros of both signs, ties and NaN.
+TYPED_TEST(Implementations, AgreeOnSmallWindowsAndSignedZeros) {
+  using T = TypeParam;
+  std::mt19937_64 random(seed());
+  std::set<std::string_view> used;
+  for (const char* shape : {"2,9,70", "3,8,67,16", "2,9,41,3", "5,33,33", "40,7,7", "1,70"})
+    for (const Index kernel : {1, 2, 3, 4, 9})
+      for (const Index stride : {Index{1}, Index{2}, kernel})
+        for (const Index padding : {Index{0}, kernel / 2})
+          for (const char* op : {"max", "min", "sum", "avg", "avg exclude_pad"}) {
+            const std::string name = op, words = name.size() > 3 ? name.substr(3) : "";
+            const bool is_row = std::string(shape) == "1,70";
+            const auto list = [&](Index n) { return std::to_string(n) + (is_row ? "" : "," + std::to_string(n)); };
+            const std::string line = name.substr(0, 3) + " shape=" + shape + " axes=" + (is_row ? "1" : "1,2") +
+                                     " kernel=" + list(kernel) + " stride=" + list(stride) + " padding=" + list(padding) + words;
+            check_all_implementations<T>(line, random, used, random() % 2 == 0);
+            if (::testing::Test::HasFatalFailure()) return;
+          }
 }
 
 TEST(PlanOptions, ForceAnImplementationByItsName) {

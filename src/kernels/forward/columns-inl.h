@@ -84,13 +84,13 @@ class Caution {
   Index doubtful_ = 0, fewer_ = 1;
 };
 
-/// A row that changes no sum, not even -0.
+/// In place of a row on padding: an absent tap adds +0, so that a zero sum has the sign that the reference gives it.
 inline constexpr Index no_row_length = 2064;
 template <class E>
 const E* no_row() {
   alignas(64) static constexpr auto cells = [] {
     std::array<E, no_row_length> all{};
-    all.fill(static_cast<E>(-0.0F));
+    all.fill(static_cast<E>(0.0F));
     return all;
   }();
   return cells.data();
@@ -305,7 +305,7 @@ class Columns {
       if constexpr (C::watches) seen = hn::Zero(typename C::D());
       return {{fold_split<C>(count + padded, [&](Index tap) NDPOOL_HOT {
         const Index r = tap - first_tap;
-        if (r < 0 || r >= count) return hn::Set(typename C::D(), static_cast<typename C::T>(-0.0F));
+        if (r < 0 || r >= count) return hn::Zero(typename C::D());
         const V v = load(static_cast<int>(r), element);
         if constexpr (C::watches) seen = C::notice(seen, C::noticed(v));
         return v;
@@ -356,7 +356,7 @@ HWY_INLINE bool gather_rows(const Rows& rows, const RowCursor& cursor, const typ
     const PooledAxis& axis = rows.vertical[v];
     const Taps taps = axis.window.taps(cursor.vertical_position(v));
     if (is_sum && (count & (count - 1))) return false;  // the split of all rows is not that of each axis
-    if (is_sum && taps.count != taps.length && (taps.length > 3 || rows.vertical_count > 1)) {
+    if (is_sum && taps.count != taps.length) {
       if (rows.vertical_count > 1 || taps.length > most_fused_rows) return false;
       columns.padded = static_cast<int>(taps.length - taps.count);
       columns.first_tap = static_cast<int>(taps.first_tap);

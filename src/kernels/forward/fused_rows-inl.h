@@ -172,7 +172,7 @@ class FusedRow {
   template <int stride, int kernel, int lo, int shift, class Store>
   static HWY_INLINE void three_rows(const Ends& ends, Columns<C>& columns, const E* middle, Index pitch,
                                     const RowRun& run, Index rows_ahead, Store store) {
-    // In place of a row on padding: one that changes no sum, or one that is there already.
+    // In place of a row on padding: zeros, or a row that is there already.
     const auto outside = [](const E* row) NDPOOL_HOT { return C::kind == Combine::sum ? no_row<E>() : row; };
     const E* above = run.cut_above ? outside(middle) : middle - pitch;
     Index left = run.count;

@@ -79,7 +79,7 @@ class ShortRows {
   template <int N, class Load, class Row>
   HWY_INLINE void for_each_row(const E* in, Index count, const Load& load, const Row& row) const {
     const Index width = width_, height = height_;
-    const Stack<C, N> outside = make_stack<C, N>([](int) NDPOOL_HOT { return C::nothing(); });
+    const Stack<C, N> outside = make_stack<C, N>([](int) NDPOOL_HOT { return C::identity(); });
     for (Index plane = 0; plane < count; ++plane) {
       Stack<C, N> above = outside, middle = load(in);
       for (Index r = 1; r < height; ++r) {
