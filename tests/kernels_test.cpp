@@ -267,8 +267,8 @@ TEST(KernelPlans, HaveWinnersAndDerivativesWhateverTheTies) {
       if (std::string(ties) == " ties=split") choice.ties = Ties::split;
       const auto plan = KernelPlan::make(kind_of<float>(), choice, geometry, {in, out, in, out});
       ASSERT_NE(plan, nullptr);
-      EXPECT_TRUE(plan->has_derivatives());
-      EXPECT_TRUE(plan->has_winners());
+      for (const MapKind map : {MapKind::jvp, MapKind::vjp}) EXPECT_TRUE(plan->has(map));
+      EXPECT_TRUE(plan->has(MapKind::forward_with_indices));
     }
 }
 
