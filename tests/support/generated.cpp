@@ -8,38 +8,6 @@ namespace ndpool::testing {
 
 namespace {
 
-class Generator {
- public:
-  explicit Generator(std::mt19937_64& random) : random_(random) {}
-
-  Index between(Index low, Index high) { return std::uniform_int_distribution<Index>(low, high)(random_); }
-  bool sometimes(int one_in) { return between(1, one_in) == 1; }
-  std::string one_of(const std::vector<std::string>& choices) {
-    return choices[static_cast<std::size_t>(between(0, static_cast<Index>(choices.size()) - 1))];
-  }
-  /// A random subset of the axes, at least one, in random order.
-  std::vector<int> axes(int rank) {
-    std::vector<int> all(static_cast<std::size_t>(rank));
-    for (int a = 0; a < rank; ++a) all[static_cast<std::size_t>(a)] = a;
-    std::shuffle(all.begin(), all.end(), random_);
-    all.resize(static_cast<std::size_t>(between(1, rank)));
-    return all;
-  }
-
- private:
-  std::mt19937_64& random_;
-};
-
-template <class F>
-std::string list(std::size_t count, F entry) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) text += ',';
-    text += entry(i);
-  }
-  return text;
-}
-
 std::string window_words(Generator& make, const std::vector<Index>& lengths) {
   const auto number = [&](Index low, Index high) {
     return list(lengths.size(), [&](std::size_t) { return std::to_string(make.between(low, high)); });
@@ -56,6 +24,8 @@ std::string window_words(Generator& make, const std::vector<Index>& lengths) {
   if (make.sometimes(2)) words += " ceil";
   return words;
 }
+
+}  // namespace
 
 std::string option_words(Generator& make, const std::string& op, GeometryKind kind) {
   std::string words;
@@ -89,8 +59,6 @@ bool is_valid(const std::string& line) {
     return false;
   }
 }
-
-}  // namespace
 
 std::string random_problem(std::mt19937_64& random, const std::string& op, GeometryKind kind, int rank) {
   Generator make(random);

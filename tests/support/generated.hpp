@@ -1,14 +1,19 @@
 // Random problems as lines of text: small ones of every kind for the spec, and larger ones for kernels.
 #pragma once
 
+#include "support/generator.hpp"
 #include "support/problem.hpp"
-
-#include <random>
 
 namespace ndpool::testing {
 
 enum class GeometryKind { windowed, adaptive, global };
 inline constexpr const char* operators[] = {"max", "min", "sum", "avg", "smooth-max", "lp"};
+
+/// Random options of an operator as words: ties, divisors, beta and the like, each often left at its default.
+std::string option_words(Generator& make, const std::string& op, GeometryKind kind);
+
+/// True if a plan can be made of the problem.
+bool is_valid(const std::string& line);
 
 /// A random valid problem of `rank` axes as a line: any stride, padding, dilation, mode, subset of axes and option.
 std::string random_problem(std::mt19937_64& random, const std::string& op, GeometryKind kind, int rank);
