@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-embedded embedded-table test-long fuzz bench bench-all wheel test-wheel lint clean
+.PHONY: help demo test test-asan test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all wheel test-wheel lint clean
 FUZZ_SECONDS ?= 1800
 
 help:  ## List the commands
@@ -48,13 +48,22 @@ fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and spec dis
 bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernels against the streaming limit, the spec and other libraries
 	cmake --build --preset bench
 	build/bench/bench/kernels_bench --json build/bench/bench.json --svg build/bench/bench.svg
+	build/bench/bench/generated_bench --json build/bench/generated.json
 	build/bench/bench/spec_bench
 	@scripts/venv.sh python/requirements-bench.txt
 	cmake --build --preset release --target python_package
 	PYTHONPATH=build/release/python build/venv/bin/python bench/peers.py \
 	    --json build/bench/peers.json --svg build/bench/peers.svg
 	build/venv/bin/python bench/graph_epoch.py build/bench/examples/digits
-	@echo "The numbers are in build/bench/bench.json and peers.json, the charts in bench.svg and peers.svg beside them"
+	@echo "The numbers are in build/bench/bench.json, generated.json and peers.json, the charts in bench.svg and peers.svg beside them"
+
+bench-generated: build/bench/build.ninja  ## Measure random problems against their limits, for about ten minutes
+	cmake --build --preset bench --target generated_bench
+	build/bench/bench/generated_bench --json build/bench/generated.json
+
+bench-grid: build/bench/build.ninja  ## Measure max and average over a grid of scalars, windows and layouts
+	cmake --build --preset bench --target grid_bench
+	build/bench/bench/grid_bench --json build/bench/grid.json
 
 bench-all: build/release/python.stamp  ## Measure ndpool beside openvino and JAX too, in an environment of their own
 	@VENV=build/venv-all scripts/venv.sh python/requirements-bench-all.txt

@@ -1,10 +1,10 @@
-// Kernels against the streaming limit: the time of one map, the time it takes to read its inputs once and write its
-// outputs once, and the ratio of the two. Both are measured in turn in the same process, because the speed of a machine
-// changes from one second to the next and would spoil the ratio otherwise.
+// Kernels against their limit: the time of one map, and the time it takes to read its inputs once and write its outputs
+// once, or to take the exp or a power of every input where that takes longer.
 #pragma once
 
 #include "cases.hpp"
 #include "report.hpp"
+#include "timing.hpp"
 
 #include <functional>
 #include <optional>
@@ -14,14 +14,23 @@
 
 namespace ndpool::bench {
 
-/// How long to measure: at least so many rounds and seconds, but no new round after four times as many seconds.
-struct Effort {
-  int rounds = 15;
-  double seconds = 0.25;
+/// How far a measurement has come. Plain values, so that another process can read them.
+struct Progress {
+  Times times;
+  double stream_bytes = 0;
 };
 
-/// Nothing if the scalar of the case has no kernels.
+/// Leaves the time of the map infinite if that needs winners which cannot be found in 2 s.
+void measure_into(Progress& progress, const Case& measured, const Effort& effort);
+
+/// Nothing if the map has no time.
+std::optional<Result> result_of(const Case& measured, const Progress& progress);
+
+/// Nothing if the map needs winners, and finding them takes longer than 2 s: that is another map's time.
 std::optional<Result> measure(const Case& measured, const Effort& effort);
+
+/// The same in a process of its own, which is killed if a run cannot be stopped. Prints what crashes.
+std::optional<Result> measure_apart(const Case& measured, Effort effort);
 
 /// What a pool costs where there is next to nothing to pool. A call is shorter than a clock can tell: many make one
 /// run.

@@ -12,9 +12,7 @@
 
 namespace ndpool::bench {
 
-namespace {
-
-__attribute__((format(printf, 1, 2))) std::string text(const char* format, ...) {
+std::string text(const char* format, ...) {
   char line[1000];
   va_list values;
   va_start(values, format);
@@ -28,6 +26,35 @@ void write_file(const std::string& path, const std::string& content) {
   out << content << std::flush;
   if (!out) throw std::runtime_error("cannot write " + path);
 }
+
+void Result::keep_best(const Result& other) {
+  if (stopped == other.stopped ? other.seconds < seconds : stopped) {
+    seconds = other.seconds;
+    stopped = other.stopped;
+  }
+  for (double Result::*time : {&Result::stream_seconds, &Result::pass_seconds, &Result::one_thread_seconds})
+    this->*time = std::min(this->*time, other.*time);
+}
+
+std::string json_of(const Result& result) {
+  const Case& measured = result.measured;
+  std::string json = "{\"file\": \"" + measured.file + "\", \"name\": \"" + measured.name + "\", \"problem\": \"" +
+                     measured.line + "\", \"scalar\": \"" + measured.scalar + "\", \"map\": \"" +
+                     name_of(measured.map) + "\", \"layout\": \"" + name_of(measured.layout) + "\"";
+  json +=
+      text(", \"threads\": %d, \"seconds\": %.4g, \"stopped\": %s, \"limit_seconds\": %.4g, \"ratio\": %.4g",
+           measured.threads, result.seconds, result.stopped ? "true" : "false", result.limit_seconds(), result.ratio());
+  json += ", \"goal\": " + (measured.goal > 0 ? text("%g", measured.goal) : "null");
+  if (result.one_thread_seconds > 0) json += text(", \"one_thread_seconds\": %.4g", result.one_thread_seconds);
+  if (result.pass_seconds > 0) json += text(", \"pass_seconds\": %.4g", result.pass_seconds);
+  return json + "}";
+}
+
+std::string json_of_machine() {
+  return text("{\"target\": \"%s\", \"cores\": %u}", target().c_str(), std::thread::hardware_concurrency());
+}
+
+namespace {
 
 /// Cases on several threads have a table of their own.
 bool in_main_table(const Result& result) { return result.measured.threads == 1; }
@@ -57,15 +84,15 @@ void Report::add(const Result& result) {
   results_.push_back(result);
   if (!in_main_table(result)) return;
   const Case& measured = result.measured;
-  std::printf("%-34s %10.1f us %10.1f us %7.2f", measured.name.c_str(), result.seconds * 1e6,
-              result.limit_seconds * 1e6, result.ratio());
+  std::printf("%-34s%s%10.1f us %10.1f us %7.2f", measured.name.c_str(), result.stopped ? ">" : " ",
+              result.seconds * 1e6, result.limit_seconds() * 1e6, result.ratio());
   if (measured.goal > 0) std::printf(" %6.2f%s", measured.goal, result.meets_goal() ? "" : " over");
   std::printf("\n");
   std::fflush(stdout);
 }
 
 void Report::skip(const Case& skipped) const {
-  std::printf("%-34s skipped: there are no kernels for %s\n", skipped.name.c_str(), skipped.scalar.c_str());
+  std::printf("%-34s skipped: no winners within 2 s, or a crash\n", skipped.name.c_str());
 }
 
 void Report::finish() const {
@@ -77,14 +104,13 @@ void Report::finish() const {
     }
   if (goals > 0) std::printf("\n%zu of %zu goals met\n", met, goals);
   print_growth();
-  print_exp_passes();
   print_threads();
   print_calls();
 }
 
 double Report::streaming_rate() const {
   double rate = 0;
-  for (const Result& result : results_) rate = std::max(rate, result.limit_bytes / result.limit_seconds);
+  for (const Result& result : results_) rate = std::max(rate, result.stream_bytes / result.stream_seconds);
   return rate;
 }
 
@@ -111,18 +137,6 @@ void Report::print_growth() const {
   }
 }
 
-void Report::print_exp_passes() const {
-  bool first = true;
-  for (const Result& result : results_) {
-    if (result.exp_seconds == 0) continue;
-    if (first)
-      std::printf("\nsmooth max in passes of exp: one pass takes the exp of every input, see bench/exp_pass.hpp\n");
-    first = false;
-    std::printf("%-34s %10.1f us %10.1f us %7.2f\n", result.measured.name.c_str(), result.seconds * 1e6,
-                result.exp_seconds * 1e6, result.seconds / result.exp_seconds);
-  }
-}
-
 void Report::print_threads() const {
   bool first = true;
   for (const Result& result : results_) {
@@ -140,20 +154,10 @@ void Report::print_calls() const {
 }
 
 void Report::write_json(const std::string& path) const {
-  std::string json = text("{\n  \"machine\": {\"target\": \"%s\", \"cores\": %u},\n  \"cases\": [", target().c_str(),
-                          std::thread::hardware_concurrency());
+  std::string json = "{\n  \"machine\": " + json_of_machine() + ",\n  \"cases\": [";
   const char* separator = "\n";
   for (const Result& result : results_) {
-    const Case& measured = result.measured;
-    json += separator;
-    json += "    {\"file\": \"" + measured.file + "\", \"name\": \"" + measured.name + "\", \"problem\": \"" +
-            measured.line + "\", \"scalar\": \"" + measured.scalar + "\", \"map\": \"" + name_of(measured.map) + "\"";
-    json += text(", \"threads\": %d, \"seconds\": %.4g, \"limit_seconds\": %.4g, \"ratio\": %.4g, \"goal\": ",
-                 measured.threads, result.seconds, result.limit_seconds, result.ratio());
-    json += measured.goal > 0 ? text("%g", measured.goal) : "null";
-    if (result.one_thread_seconds > 0) json += text(", \"one_thread_seconds\": %.4g", result.one_thread_seconds);
-    if (result.exp_seconds > 0) json += text(", \"exp_seconds\": %.4g", result.exp_seconds);
-    json += "}";
+    json += separator + ("    " + json_of(result));
     separator = ",\n";
   }
   json += "\n  ],\n  \"calls\": [";

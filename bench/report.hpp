@@ -3,6 +3,7 @@
 
 #include "cases.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,30 @@ namespace ndpool::bench {
 struct Result {
   Case measured;
   double seconds = 0;
-  double limit_seconds = 0;
+  double stream_seconds = 0;
+  double pass_seconds = 0;        ///< one pass of exp or pow over the input where the map needs it, else 0
   double one_thread_seconds = 0;  ///< of cases with more threads, else 0
-  double exp_seconds = 0;         ///< one pass of exp over the input, of smooth max, else 0
-  double limit_bytes = 0;         ///< what the limit reads and writes
+  double stream_bytes = 0;        ///< what is read and written
+  bool stopped = false;           ///< after `seconds`; the whole would have taken longer
 
-  double ratio() const { return seconds / limit_seconds; }
-  bool meets_goal() const { return ratio() <= measured.goal; }
+  double limit_seconds() const { return std::max(stream_seconds, pass_seconds); }
+  double ratio() const { return seconds / limit_seconds(); }
+  bool meets_goal() const { return !stopped && ratio() <= measured.goal; }
+  /// Keeps the better times of this and of another measurement of the same case.
+  void keep_best(const Result& other);
 };
+
+/// The numbers of a result as one JSON object.
+std::string json_of(const Result& result);
+
+/// Target and cores of this machine as one JSON object.
+std::string json_of_machine();
+
+/// printf into a string of at most 1,000 characters.
+__attribute__((format(printf, 1, 2))) std::string text(const char* format, ...);
+
+/// Throws std::runtime_error if the file cannot be written.
+void write_file(const std::string& path, const std::string& content);
 
 /// Something so short that only the time of one call is of interest.
 struct Call {
@@ -46,7 +63,6 @@ class Report {
 
  private:
   void print_growth() const;
-  void print_exp_passes() const;
   void print_threads() const;
   void print_calls() const;
 
