@@ -1,5 +1,5 @@
 // Tiles on threads: what throws while several of them run.
-#include "tiles.hpp"
+#include "plan/tiles.hpp"
 #include "support/kernels.hpp"
 
 #include <gtest/gtest.h>
