@@ -11,7 +11,7 @@ std::unique_ptr<const GeneralPlan> GeneralPlan::make(ScalarKind kind, const Kern
   if (!element) return nullptr;
   auto layout = general::make_layout(rows, choice, element->traits, direction);
   constexpr std::size_t max_scratch = std::size_t{64} << 20;
-  if (layout->bytes > max_scratch) return nullptr;
+  if (layout == nullptr || layout->bytes > max_scratch) return nullptr;
   general::Finish& finish = element->finish;
   finish.count = layout->divides_first ? 1 : layout->divisor;
   finish.averages = finish.averages && direction == general::Direction::forward;

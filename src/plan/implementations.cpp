@@ -23,20 +23,19 @@ bool is_in_registers(const PlanData& plan, const Axis& row) {
     return row.kernel == 2 && row.stride == 1 && size >= 4;
   }
   if (lanes == 3) return size == 4 && is_float && row.kernel == 3;
-  return lanes * size >= 64 && !(is_sum && !is_float && row.kernel == 3);
+  return lanes * size >= 64 && row.kernel <= 3 && !(is_sum && !is_float && row.kernel == 3);
 }
 bool has_absent_taps(const Axis& axis) {
   const Range full = axis.full_outputs();
   return full.begin > 0 || full.end < axis.output;
 }
-/// An absent tap adds +0, which decides the sign of a zero sum. The row kernels have that for one vertical axis; passes
-/// over several leave absent rows out, and so do those over longer rows of lanes.
+/// An absent tap adds +0, which decides the sign of a zero sum; the passes of the row kernels leave absent rows out.
 bool keeps_signs_of_zeros(const PlanData& plan) {
   if (plan.choice.combine != Combine::sum || !is_floating(plan.kind)) return true;
   const Rows& rows = *plan.rows;
-  bool has_absent = has_absent_taps(rows.horizontal.window);
-  for (int v = 0; v < rows.vertical_count; ++v) has_absent = has_absent || has_absent_taps(rows.vertical[v].window);
-  return !has_absent || (rows.vertical_count == 1 && rows.inner.extent == 1 && rows.horizontal.window.input <= 2064);
+  for (int v = 0; v < rows.vertical_count; ++v)
+    if (has_absent_taps(rows.vertical[v].window)) return false;
+  return !has_absent_taps(rows.horizontal.window);
 }
 bool accepts_small_windows(const PlanData& plan) {
   if (!accepts_rows(plan) || plan.kind == ScalarKind::kind_i64) return false;

@@ -43,7 +43,7 @@ class LayoutMaker {
 
   std::unique_ptr<const Layout> make() {
     choose_axes();
-    choose_divisors();
+    if (!choose_divisors()) return nullptr;
     for (AxisLayout& axis : layout_.axes) share_blocks(axis);
     choose_lanes_from();
     merge_planes();
@@ -160,12 +160,14 @@ class LayoutMaker {
   }
 
   // ---- divisors
-  void choose_divisors() {
-    if (!choice_.averages) return;
+  /// False if divisors differ and there are too many of them to keep.
+  bool choose_divisors() {
+    constexpr Index max_counts = Index{1} << 24;
+    if (!choice_.averages) return true;
     if (choice_.average.divisor != AverageOptions::no_divisor) {
       layout_.divisor = static_cast<double>(choice_.average.divisor);
       layout_.divides_first = is_transposed_ && layout_.divisor != 1;
-      return;
+      return true;
     }
     layout_.one_divisor = has_one_divisor(rows_, choice_.average);
     const auto count = [&](const Axis& axis, Index output) {
@@ -175,12 +177,15 @@ class LayoutMaker {
       for (int v = 0; v < rows_.vertical_count; ++v) layout_.divisor *= count(rows_.vertical[v].window, 0);
       layout_.divisor *= count(rows_.horizontal.window, 0);
       layout_.divides_first = is_transposed_ && layout_.divisor != 1;
-      return;
+      return true;
     }
     layout_.divides_first = is_transposed_;
-    if (identity_only_) return;
-    for (std::size_t a = 0; a < layout_.axes.size(); ++a)
+    if (identity_only_) return true;
+    for (std::size_t a = 0; a < layout_.axes.size(); ++a) {
+      if (sources_[a]->output > max_counts) return false;
       for (Index o = 0; o < sources_[a]->output; ++o) layout_.axes[a].counts.push_back(count(*sources_[a], o));
+    }
+    return true;
   }
 
   void share_blocks(AxisLayout& axis) {
