@@ -370,6 +370,7 @@ class Engine {
   Index make_rows(Index lead, Index width, Index length, Index pitch) {
     Work* const rows = at<Work>(layout_.rows_at);
     Index count = 0;
+    lead = std::clamp<Index>(lead, 0, length);  // all of a row may lie before or behind the cells
     if (last_ == 0) {
       for (Index plane = planes_.begin; plane < planes_.end; ++plane, ++count) {
         if (width > 0) copy_row(plane, 0, width, rows + count * pitch + lead);
@@ -441,9 +442,10 @@ class Engine {
       const Index begin = w.begin(side.outputs.begin + s * row.tile), end = begin + batch.cells;
       const Index lo = std::clamp<Index>(begin, side.lo, side.hi), hi = std::clamp<Index>(end, lo, side.hi);
       Work* const to = batch.from + s * batch.pitch;
-      if (hi > lo) copy_row(planes_.begin, (lo - side.lo) * lanes, (hi - lo) * lanes, to + (lo - begin) * lanes);
-      std::fill_n(to, (lo - begin) * lanes, identity);
-      std::fill(to + (hi - begin) * lanes, to + batch.cells * lanes, identity);
+      const Index lead = std::clamp<Index>(lo - begin, 0, batch.cells), tail = lead + hi - lo;
+      if (hi > lo) copy_row(planes_.begin, (lo - side.lo) * lanes, (hi - lo) * lanes, to + lead * lanes);
+      std::fill_n(to, lead * lanes, identity);
+      std::fill(to + tail * lanes, to + batch.cells * lanes, identity);
       batch.to[s] = result_of(planes_.begin) + s * row.tile * lanes;
     }
     row_fold_(batch);

@@ -49,6 +49,7 @@ class LayoutMaker {
     merge_planes();
     choose_method();
     choose_tiles();
+    if (tile_bytes_read() > max_tile_bytes) return nullptr;
     place_scratch();
     return std::make_unique<const Layout>(std::move(layout_));
   }
@@ -390,6 +391,15 @@ class LayoutMaker {
     layout_.tile_count = tiles_of(layout_.planes, layout_.planes_per_tile) * tiles_of(layout_.lanes, layout_.lanes_per_tile);
     for (std::size_t a = 0; a < layout_.axes.size(); ++a)
       layout_.tile_count *= a + 1 == layout_.axes.size() ? strip_groups(layout_) : tiles_of(layout_.axes[a].windows.outputs, layout_.axes[a].tile);
+  }
+
+  /// Bytes of the input that a tile reads: a run is stopped, and reports progress, between tiles alone.
+  static constexpr double max_tile_bytes = 1 << 26;
+  double tile_bytes_read() const {
+    double cells = static_cast<double>(layout_.planes_per_tile) * static_cast<double>(layout_.lanes_per_tile);
+    for (const AxisLayout& axis : layout_.axes)
+      cells *= static_cast<double>(box_cells(axis.windows, axis.tile));
+    return cells * static_cast<double>(traits_.stored_size);
   }
 
   // ---- scratch
