@@ -61,7 +61,7 @@ def test_many_threads_at_once():
 
 
 def test_the_gil_is_released():
-    x = np.zeros((64, 1024, 1024), np.uint32)  # by the spec: about a second or more
+    x = np.ones((64, 1024, 1024), np.uint32)  # 256 MiB: tens of milliseconds
     ticks, ends = [], threading.Event()
 
     def count():
@@ -71,7 +71,7 @@ def test_the_gil_is_released():
     thread = threading.Thread(target=count)
     thread.start()
     start = time.monotonic()
-    ndpool.max_pool(x[:8], (2, 2))
+    ndpool.max_pool(x, (5, 5), 1)
     stop = time.monotonic()
     ends.set()
     thread.join()
