@@ -265,10 +265,10 @@ struct IntegerSum : SumBase<S, W> {
     } else if (f.rounding == Rounding::half_even && f.quotients_fit_double) {
       // The same for doubles and sums below 2^51; those are the last bits of a double that 1.5 * 2^52 is added to.
       constexpr double shifter = 6755399441055744.0;
-      constexpr auto offset = std::bit_cast<std::int64_t>(shifter);
+      constexpr auto offset = std::bit_cast<std::uint64_t>(shifter);  // unsigned: lanes without a row may hold anything
       const auto rounded = [shifter, offset, clamped](W sum, double divisor) NDPOOL_ALWAYS_INLINE {
-        const double exact = std::bit_cast<double>(static_cast<std::int64_t>(sum) + offset) - shifter;
-        return clamped(std::bit_cast<std::int64_t>(exact / divisor + shifter) - offset);
+        const double exact = std::bit_cast<double>(static_cast<std::uint64_t>(sum) + offset) - shifter;
+        return clamped(static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(exact / divisor + shifter) - offset));
       };
       if (counts == nullptr)
         for (Index i = 0; i < n; ++i) to[i] = rounded(sums[i], count);

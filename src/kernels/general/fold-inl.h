@@ -104,6 +104,7 @@ HWY_NOINLINE void fold_rows(const FoldCall<From, To>& call) {
       to += to_step;
     }
   }
+  if (lanes == 1 || n <= 0) return;
   // Rows shorter than a vector go through copies.
   alignas(64) From copy[count][static_cast<std::size_t>(lanes)] = {};
   alignas(64) To result[static_cast<std::size_t>(lanes)] = {};
