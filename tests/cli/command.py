@@ -1,5 +1,6 @@
 """The command under test, and a few ways to run it."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -55,3 +56,11 @@ def run_and_weigh(*words):
         timeout=300,
     )
     return process, 1024 * int(process.stdout.split()[-1])
+
+
+@functools.cache
+def weight_at_rest():
+    """The resident set of a run that does nothing: code, libraries, and what sanitizers add."""
+    process, weight = run_and_weigh("--version")
+    assert process.returncode == 0, process.stderr
+    return weight
