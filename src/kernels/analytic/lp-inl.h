@@ -25,7 +25,7 @@ class LpPowers {
   using V = hn::Vec<D>;
   using VT = hn::Vec<DT>;
   using Limits = std::numeric_limits<T>;
-  static constexpr bool adds_zeros = false;
+  static constexpr bool nan_windows_have_no_zeros = false;  ///< the weight of 0 is 0
 
   explicit LpPowers(const KernelChoice& choice) {
     // A larger p gives what this one gives, but for the last bits of huge windows of equal numbers.
@@ -66,7 +66,7 @@ class LpPowers {
     const V number = scaled(x);
     V slope = power;  // p = 1 below
     if (p_ == 1)
-      slope = hn::CopySign(hn::IfThenElse(hn::IsNaN(number), number, hn::Set(d, 1)), number);
+      slope = sign(number);
     else if (p_ == 2)
       slope = number;
     else if (p_ == 3)
@@ -95,7 +95,7 @@ class LpPowers {
       const V size = hn::Mul(widened(d, y.f), power_of_two(d, widened(d, y.n) - hn::Set(d, root_scale_)));
       factor = hn::Div(size, some);
     }
-    factor = hn::IfThenElse(hn::IsNaN(sum), sum, factor);
+    if (p_ != 1) factor = hn::IfThenElse(hn::IsNaN(sum), sum, factor);
     return hn::IfThenZeroElse(is_zero, factor);
   }
   static W zero_power() { return 0; }
@@ -154,12 +154,16 @@ class LpPowers {
     const Pair<D> base = pair_of(d, hn::IfThenElse(is_zero, hn::Set(d, 1), number));
     Pair<D> slope = base;
     if (p_ == 1) {
-      slope.fraction = hn::CopySign(hn::IfThenElse(hn::IsNaN(number), number, hn::Set(d, 1)), number);
-      slope.exponent = hn::Zero(d);
+      slope = {sign(number), hn::Zero(d)};
     } else if (p_ == 3) {
       slope = product_of(d, base, Pair<D>{hn::Abs(base.fraction), base.exponent});
     } else if (p_ != 2) {
       slope = quotient_of(d, power, base);
+    }
+    if (p_ != 1) {  // inf / inf
+      const auto is_infinite = hn::Eq(hn::Abs(number), hn::Set(d, PairTraits<W>::infinity));
+      slope.fraction = hn::IfThenElse(is_infinite, hn::Set(d, std::numeric_limits<W>::quiet_NaN()), slope.fraction);
+      slope.exponent = hn::IfThenElse(is_infinite, hn::Set(d, PairTraits<W>::infinity), slope.exponent);
     }
     slope.fraction = hn::IfThenZeroElse(is_zero, slope.fraction);
     slope.exponent = hn::IfThenElse(is_zero, zero_pair(d).exponent, slope.exponent);
@@ -185,11 +189,27 @@ class LpPowers {
       factor = quotient_of(d, factor, root(some));
     else if (p_ != 1)
       factor = quotient_of(d, root(some), some);
-    const auto is_nan = hn::IsNaN(sum.fraction);
-    factor.fraction = hn::IfThenElse(is_nan, sum.fraction, hn::IfThenZeroElse(is_zero, factor.fraction));
+    if (p_ != 1) {
+      using Traits = PairTraits<W>;
+      const V infinity = hn::Set(d, Traits::infinity);
+      const auto is_infinite = hn::Eq(some.exponent, infinity), is_nan = hn::IsNaN(sum.fraction);
+      factor.fraction = hn::IfThenElse(is_infinite, p_ < 1 ? infinity : one, factor.fraction);
+      factor.exponent = hn::IfThenElse(is_infinite, hn::Set(d, p_ < 1 ? Traits::of_not_finite : -Traits::infinity), factor.exponent);
+      factor.fraction = hn::IfThenElse(is_nan, sum.fraction, factor.fraction);
+      factor.exponent = hn::IfThenElse(is_nan, infinity, factor.exponent);
+    }
+    factor.fraction = hn::IfThenZeroElse(is_zero, factor.fraction);
     factor.exponent = hn::IfThenElse(is_zero, zero_pair(d).exponent, factor.exponent);
-    factor.exponent = hn::IfThenElse(is_nan, hn::Set(d, PairTraits<W>::infinity), factor.exponent);
     return factor;
+  }
+  /// A factor times a gradient. Where a window is infinite, a gradient of 0 is told from none: inf / inf times it is NaN.
+  Pair<D> share_pair(const Pair<D>& factor, V gradient) const {
+    const D d;
+    Pair<D> share = product_with(d, factor, gradient);
+    const auto is_infinite = hn::And(hn::Eq(factor.exponent, hn::Set(d, -PairTraits<W>::infinity)), hn::Ne(factor.fraction, hn::Zero(d)));
+    const auto is_zero = hn::And(is_infinite, hn::Eq(gradient, hn::Zero(d)));
+    share.fraction = hn::IfThenElse(is_zero, hn::Set(d, std::numeric_limits<W>::min()), share.fraction);
+    return share;
   }
 
  private:
@@ -205,6 +225,12 @@ class LpPowers {
     return all && is_fine((p - 1) * of_low) && is_fine((p - 1) * of_high) && is_fine(of_low - root) && is_fine(of_high + root) &&
            is_fine((1 - p) * of_low - more - root) && is_fine((1 - p) * of_low + root + more) &&
            is_fine((1 - p) * of_high - more - root) && is_fine((1 - p) * of_high + root + more);
+  }
+  /// -1 or 1, also of NaN.
+  static HWY_INLINE V sign(V number) {
+    const D d;
+    const V one = hn::Set(d, 1);
+    return hn::IfThenElse(hn::Lt(number, hn::Zero(d)), hn::Neg(one), one);
   }
   /// x * 2^-root_scale, in two steps because the factor may leave the range where the product does not.
   HWY_INLINE V scaled(VT x) const {

@@ -207,8 +207,9 @@ class SliceRun {
           const auto is_zero = hn::Eq(slope, hn::Zero(d)), is_unseen = hn::Eq(share, hn::Zero(d));
           const auto is_none = hn::Or(is_zero, is_unseen);  // the share of a NaN is 0 only where no window sees it
           const V gradient = hn::IfThenZeroElse(is_none, hn::Mul(slope, hn::IfThenZeroElse(is_none, share)));
-          // What a NaN among the shares of a zero is, is not known here.
-          lost = hn::Or(lost, hn::Or(is_lost(gradient, slope, share, most), hn::And(is_zero, hn::IsNaN(share))));
+          lost = hn::Or(lost, is_lost(gradient, slope, share, most));
+          // A NaN of the window or of a gradient? That is not known here.
+          if constexpr (Powers::nan_windows_have_no_zeros) lost = hn::Or(lost, hn::And(is_zero, hn::IsNaN(share)));
           hn::StoreU(narrowed(dt, gradient), dt, result);
         },
         x_, static_cast<const W*>(power_), static_cast<const W*>(product_), place);
@@ -296,7 +297,7 @@ class SliceRun {
         outputs_,
         [&](const T* gradient, W* fraction, W* exponent) HWY_ATTR {
           const Pair<D> factor = powers.factor(load(fraction, exponent));
-          put(product_with(d, factor, widened(d, hn::LoadU(dt, gradient))), fraction, exponent);
+          put(powers.share_pair(factor, widened(d, hn::LoadU(dt, gradient))), fraction, exponent);
         },
         tangents_, sum.fraction, sum.exponent);
     const Planes<W> shares = planes(2, cells_);
@@ -307,10 +308,10 @@ class SliceRun {
         [&](const T* x, const W* power_f, const W* power_e, const W* fraction, const W* exponent, T* result) HWY_ATTR {
           const Pair<D> share = load(fraction, exponent), slope = powers.slope_pair(hn::LoadU(dt, x), load(power_f, power_e));
           const V number = number_of(d, product_of(d, slope, share));
-          // A weight of 0 takes no part, unless the window itself is NaN.
+          // A weight of 0 takes no part; of smooth max it is not 0 where the window is NaN.
           const auto is_zero = hn::Or(hn::Eq(slope.fraction, hn::Zero(d)), hn::Eq(share.fraction, hn::Zero(d)));
           const auto is_nan = hn::And(hn::IsNaN(share.fraction), hn::Eq(share.exponent, hn::Set(d, PairTraits<W>::infinity)));
-          const V of_zero = hn::IfThenElseZero(is_nan, share.fraction);
+          const V of_zero = Powers::nan_windows_have_no_zeros ? hn::IfThenElseZero(is_nan, share.fraction) : hn::Zero(d);
           hn::StoreU(narrowed(dt, hn::IfThenElse(is_zero, of_zero, number)), dt, result);
         },
         x_, static_cast<const W*>(power.fraction), static_cast<const W*>(power.exponent),

@@ -35,7 +35,7 @@ class SmoothMaxPowers {
   using V = hn::Vec<D>;
   using VT = hn::Vec<DT>;
   using Limits = std::numeric_limits<T>;
-  static constexpr bool adds_zeros = true;
+  static constexpr bool nan_windows_have_no_zeros = true;  ///< every weight of a window with NaN is NaN
 
   explicit SmoothMaxPowers(const KernelChoice& choice) : beta_(static_cast<T>(choice.parameter)) {
     const double beta = std::abs(static_cast<double>(beta_));
@@ -156,6 +156,7 @@ class SmoothMaxPowers {
     factor.exponent = hn::IfThenElse(hn::IsNaN(sum.fraction), hn::Set(d, PairTraits<W>::infinity), factor.exponent);
     return factor;
   }
+  Pair<D> share_pair(const Pair<D>& factor, V gradient) const { return product_with(D(), factor, gradient); }
 
  private:
   static T limited(double bound) { return static_cast<T>(std::min(bound, static_cast<double>(Limits::max()))); }
