@@ -247,7 +247,8 @@ class LpPowers {
   }
   HWY_INLINE FractionAndExponent<DT> root_of(VT f, VT n, VT far) const {
     const DT d;
-    return plain_exponential(d, split_logarithm(d, f, n, far, hn::Set(d, inverse_), hn::Set(d, inverse_low_)));
+    const VT normal = hn::Max(f, hn::Set(d, 1));  // also in the idle half of a vector, whose logarithm would be invalid
+    return plain_exponential(d, split_logarithm(d, normal, n, far, hn::Set(d, inverse_), hn::Set(d, inverse_low_)));
   }
   HWY_INLINE FractionAndExponent<DT> root(V sum) const {
     const D d;

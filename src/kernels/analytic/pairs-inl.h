@@ -127,7 +127,8 @@ HWY_INLINE Pair<D> product_with(D d, const Pair<D>& a, hn::Vec<D> tangent) {
   const Pair<D> near{hn::IfThenElse(far, number, normalised(d, Pair<D>{number, hn::Zero(d)}).fraction),
                      hn::IfThenZeroElse(far, normalised(d, Pair<D>{number, hn::Zero(d)}).exponent)};
   Pair<D> product = product_of(d, a, near);
-  const auto keeps = hn::Or(is_finite, hn::Eq(a.fraction, hn::Zero(d)));
+  const auto is_zero = hn::Eq(a.fraction, hn::Zero(d)), keeps = hn::Or(is_finite, is_zero);
+  product.fraction = hn::IfThenZeroElse(is_zero, product.fraction);  // +0, whatever the tangent's sign
   product.fraction = hn::IfThenElse(keeps, product.fraction, hn::Mul(hn::IfThenElse(keeps, hn::Zero(d), a.fraction), tangent));
   const auto above = hn::Max(a.exponent, hn::Set(d, Traits::of_not_finite));
   product.exponent = hn::IfThenElse(keeps, product.exponent, above);

@@ -64,6 +64,11 @@ class SliceRun {
  private:
   // ---- results
 
+  /// A result as it is stored: all NaN have one bit pattern.
+  static HWY_INLINE VT result_of(VT v) {
+    const DT dt;
+    return hn::IfThenElse(hn::IsNaN(v), hn::Set(dt, std::numeric_limits<T>::quiet_NaN()), v);
+  }
   T* value_place() { return place_for<S>(slice_.copy(SliceArray::out), job_.out, result_box_); }
   T* tangent_place() { return place_for<S>(slice_.copy(SliceArray::tangent_out), job_.tangent_out, result_box_); }
   T* gradient_place() { return place_for<S>(slice_.copy(SliceArray::gradient_in), job_.tangent_in, tangent_box_); }
@@ -131,7 +136,7 @@ class SliceRun {
     T* const values = value_place();
     for_vectors<W>(
         outputs_,
-        [&](const W* sum, T* value) HWY_ATTR { hn::StoreU(powers.value(hn::LoadU(d, sum)), dt, value); },
+        [&](const W* sum, T* value) HWY_ATTR { hn::StoreU(result_of(powers.value(hn::LoadU(d, sum))), dt, value); },
         static_cast<const W*>(sum_), values);
     store_values(values);
   }
@@ -172,7 +177,7 @@ class SliceRun {
           const V products = hn::LoadU(d, product_sum), factor = powers.factor(hn::LoadU(d, sum));
           const V tangent = hn::Mul(products, factor);
           lost = hn::Or(lost, is_lost(tangent, products, factor, most));
-          hn::StoreU(narrowed(dt, tangent), dt, result);
+          hn::StoreU(result_of(narrowed(dt, tangent)), dt, result);
         },
         static_cast<const W*>(sum_), static_cast<const W*>(product_sum_), place);
     if (!hn::AllFalse(d, lost)) return false;
@@ -210,7 +215,7 @@ class SliceRun {
           lost = hn::Or(lost, is_lost(gradient, slope, share, most));
           // A NaN of the window or of a gradient? That is not known here.
           if constexpr (Powers::nan_windows_have_no_zeros) lost = hn::Or(lost, hn::And(is_zero, hn::IsNaN(share)));
-          hn::StoreU(narrowed(dt, gradient), dt, result);
+          hn::StoreU(result_of(narrowed(dt, gradient)), dt, result);
         },
         x_, static_cast<const W*>(power_), static_cast<const W*>(product_), place);
     if (!hn::AllFalse(d, lost)) return false;
@@ -262,7 +267,7 @@ class SliceRun {
     for_vectors<W>(
         outputs_,
         [&](const W* fraction, const W* exponent, T* value) HWY_ATTR {
-          hn::StoreU(powers.value(load(fraction, exponent)), DT(), value);
+          hn::StoreU(result_of(powers.value(load(fraction, exponent))), DT(), value);
         },
         static_cast<const W*>(sum.fraction), static_cast<const W*>(sum.exponent), values);
     store_values(values);
@@ -284,7 +289,7 @@ class SliceRun {
         outputs_,
         [&](const W* sum_f, const W* sum_e, const W* fraction, const W* exponent, T* result) HWY_ATTR {
           const Pair<D> tangent = product_of(d, load(fraction, exponent), powers.factor(load(sum_f, sum_e)));
-          hn::StoreU(narrowed(dt, number_of(d, tangent)), dt, result);
+          hn::StoreU(result_of(narrowed(dt, number_of(d, tangent))), dt, result);
         },
         static_cast<const W*>(sum.fraction), static_cast<const W*>(sum.exponent), static_cast<const W*>(products.fraction),
         static_cast<const W*>(products.exponent), place);
@@ -312,7 +317,7 @@ class SliceRun {
           const auto is_zero = hn::Or(hn::Eq(slope.fraction, hn::Zero(d)), hn::Eq(share.fraction, hn::Zero(d)));
           const auto is_nan = hn::And(hn::IsNaN(share.fraction), hn::Eq(share.exponent, hn::Set(d, PairTraits<W>::infinity)));
           const V of_zero = Powers::nan_windows_have_no_zeros ? hn::IfThenElseZero(is_nan, share.fraction) : hn::Zero(d);
-          hn::StoreU(narrowed(dt, hn::IfThenElse(is_zero, of_zero, number)), dt, result);
+          hn::StoreU(result_of(narrowed(dt, hn::IfThenElse(is_zero, of_zero, number))), dt, result);
         },
         x_, static_cast<const W*>(power.fraction), static_cast<const W*>(power.exponent),
         static_cast<const W*>(shares.fraction), static_cast<const W*>(shares.exponent), place);
