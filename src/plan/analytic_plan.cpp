@@ -4,6 +4,7 @@
 #include "plan/map_runs.hpp"
 #include "plan/tiles.hpp"
 
+#include <atomic>
 #include <cmath>
 
 namespace ndpool {
@@ -24,6 +25,21 @@ SliceTypes analytic::slice_types_of(ScalarKind kind, const KernelChoice& choice)
   if (choice.combine == Combine::smooth_max) return parameter <= 8 ? SliceTypes::floats : SliceTypes::wide_sums;
   return parameter <= 4 ? SliceTypes::floats : parameter <= 32 ? SliceTypes::wide_sums : SliceTypes::doubles;
 }
+
+namespace {
+
+/// The kernels of the instruction set in use. Asking Highway is slow, so the last answer is kept.
+const analytic::SliceKernels& slice_kernels() {
+  static std::atomic<const analytic::SliceKernels*> last = nullptr;
+  const analytic::SliceKernels* found = last.load(std::memory_order_relaxed);
+  if (found == nullptr || found->target != kernels().target) {
+    found = analytic::slice_kernels_for(kernels().target);
+    last.store(found, std::memory_order_relaxed);
+  }
+  return *found;
+}
+
+}  // namespace
 
 void* analytic::careful_scratch(int which, std::size_t bytes) {
   constexpr int buffers = 8;
@@ -62,7 +78,7 @@ void AnalyticPlan::run_slice(Index number, const MapArrays& arrays, char* scratc
   }
   const auto size = static_cast<Index>(size_of(kind_));
   const auto moved = [size](void* array, Index by) { return array == nullptr ? nullptr : static_cast<char*>(array) + by * size; };
-  const analytic::SliceFamilies& families = analytic::slice_kernels_for(kernels().target)->of[static_cast<int>(kind_)];
+  const analytic::SliceFamilies& families = slice_kernels().of[static_cast<int>(kind_)];
   const int types = static_cast<int>(types_);
   const analytic::SliceKernel kernel = choice_.combine == Combine::smooth_max ? families.smooth_max[types]
                                        : std::isinf(choice_.parameter)        ? families.magnitudes

@@ -17,6 +17,10 @@
 #include <tuple>
 #include <type_traits>
 
+// Of lambdas: vectors that a loop carries stay in registers only if its body is inlined.
+#undef NDPOOL_ALWAYS_INLINE
+#define NDPOOL_ALWAYS_INLINE HWY_ATTR __attribute__((always_inline))
+
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {

@@ -38,7 +38,7 @@ class LpPowers {
 
   // ---- plain numbers: powers times 2^-scale, of numbers times 2^-root_scale
 
-  void measure(VT x, VT& lowest, VT& highest) const {
+  HWY_INLINE void measure(VT x, VT& lowest, VT& highest) const {
     const DT d;
     const VT size = hn::Abs(x);
     const auto counts = hn::Gt(size, hn::Zero(d));
@@ -103,6 +103,7 @@ class LpPowers {
   void set_scales(const SliceState& state) {
     scale_ = static_cast<W>(state.scale);
     root_scale_ = static_cast<W>(state.root_scale);
+    set_factors();
   }
   void keep_scales(SliceState& state) const {
     state.scale = static_cast<double>(scale_);
@@ -117,6 +118,7 @@ class LpPowers {
     changes = true;
     root_scale_ = static_cast<W>(std::round((low + high) / 2));
     scale_ = std::round(root_scale_ * static_cast<W>(p_));
+    set_factors();
     return fits(low, high, taps, for_derivatives);
   }
 
@@ -213,6 +215,11 @@ class LpPowers {
   }
 
  private:
+  void set_factors() {
+    const W half = std::floor(root_scale_ / 2);
+    first_factor_ = std::exp2(-half);
+    second_factor_ = std::exp2(half - root_scale_);
+  }
   /// True if all of powers, slopes, factors and numbers themselves stay in range at the present scales.
   bool fits(double low, double high, double taps, bool for_derivatives) const {
     const double p = p_, shift = root_scale_, more = std::log2(taps) + 2;
@@ -235,8 +242,7 @@ class LpPowers {
   /// x * 2^-root_scale, in two steps because the factor may leave the range where the product does not.
   HWY_INLINE V scaled(VT x) const {
     const D d;
-    const W half = std::floor(root_scale_ / 2);
-    return hn::Mul(hn::Mul(widened(d, x), hn::Set(d, std::exp2(-half))), hn::Set(d, std::exp2(half - root_scale_)));
+    return hn::Mul(hn::Mul(widened(d, x), hn::Set(d, first_factor_)), hn::Set(d, second_factor_));
   }
   /// p log(size), of positive numbers.
   HWY_INLINE Split<VT> argument(VT size) const {
@@ -288,7 +294,7 @@ class LpPowers {
 
   T p_, inverse_, inverse_low_;
   bool is_whole_;
-  W scale_ = 0, root_scale_ = 0;
+  W scale_ = 0, root_scale_ = 0, first_factor_ = 1, second_factor_ = 1;
 };
 
 }  // namespace analytic

@@ -40,13 +40,13 @@ void run_magnitudes(const SliceJob& job) {
   T *const largest = take(slice.outputs), *const result_box = take(slice.outputs);
   const T* const x = loaded<S>(slice.copy(SliceArray::in), job.in, number_box);
   for_vectors<T>(
-      slice.cells, [d](const T* from, T* to) HWY_ATTR { hn::StoreU(hn::Abs(hn::LoadU(d, from)), d, to); }, x, sizes);
+      slice.cells, [d](const T* from, T* to) NDPOOL_ALWAYS_INLINE { hn::StoreU(hn::Abs(hn::LoadU(d, from)), d, to); }, x, sizes);
   if (job.map == SliceMap::forward) {
     slice.sums->run_all(sizes, largest, job.engine_scratch);
     T* const values = place_for<S>(slice.copy(SliceArray::out), job.out, result_box);
     for_vectors<T>(  // a window without taps is 0
         slice.outputs,
-        [d](const T* from, T* to) HWY_ATTR {
+        [d](const T* from, T* to) NDPOOL_ALWAYS_INLINE {
           const auto v = hn::LoadU(d, from);
           hn::StoreU(hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v), d, to);
         },
@@ -57,7 +57,7 @@ void run_magnitudes(const SliceJob& job) {
   const auto apply_signs = [&](const T* tangents, T* to) {
     for_vectors<T>(
         slice.cells,
-        [d](const T* number, const T* v, T* result) HWY_ATTR {
+        [d](const T* number, const T* v, T* result) NDPOOL_ALWAYS_INLINE {
           hn::StoreU(with_sign_of(d, hn::LoadU(d, number), hn::LoadU(d, v)), d, result);
         },
         x, tangents, to);

@@ -107,7 +107,7 @@ class SliceRun {
     VT lowest = hn::Set(dt, std::numeric_limits<T>::infinity()), highest = hn::Neg(lowest);
     for_vectors<W>(
         cells_,
-        [&](const T* x, W* power) HWY_ATTR {
+        [&](const T* x, W* power) NDPOOL_ALWAYS_INLINE {
           const VT v = hn::LoadU(dt, x);
           powers.measure(v, lowest, highest);
           hn::StoreU(powers.power(v), d, power);
@@ -136,7 +136,7 @@ class SliceRun {
     T* const values = value_place();
     for_vectors<W>(
         outputs_,
-        [&](const W* sum, T* value) HWY_ATTR { hn::StoreU(result_of(powers.value(hn::LoadU(d, sum))), dt, value); },
+        [&](const W* sum, T* value) NDPOOL_ALWAYS_INLINE { hn::StoreU(result_of(powers.value(hn::LoadU(d, sum))), dt, value); },
         static_cast<const W*>(sum_), values);
     store_values(values);
   }
@@ -159,7 +159,7 @@ class SliceRun {
     auto lost = hn::Lt(largest, hn::Zero(d));
     for_vectors<W>(
         cells_,
-        [&](const T* x, const W* power, const T* tangent, W* product) HWY_ATTR {
+        [&](const T* x, const W* power, const T* tangent, W* product) NDPOOL_ALWAYS_INLINE {
           const V slope = powers.slope(hn::LoadU(dt, x), hn::LoadU(d, power)), t = widened(d, hn::LoadU(dt, tangent));
           const auto is_zero = hn::Eq(slope, hn::Zero(d));
           const V both = hn::IfThenZeroElse(is_zero, hn::Mul(slope, hn::IfThenZeroElse(is_zero, t)));
@@ -173,7 +173,7 @@ class SliceRun {
     const V most = hn::Set(d, std::numeric_limits<W>::max());
     for_vectors<W>(
         outputs_,
-        [&](const W* sum, const W* product_sum, T* result) HWY_ATTR {
+        [&](const W* sum, const W* product_sum, T* result) NDPOOL_ALWAYS_INLINE {
           const V products = hn::LoadU(d, product_sum), factor = powers.factor(hn::LoadU(d, sum));
           const V tangent = hn::Mul(products, factor);
           lost = hn::Or(lost, is_lost(tangent, products, factor, most));
@@ -193,7 +193,7 @@ class SliceRun {
     auto lost = hn::Lt(largest, hn::Zero(d));
     for_vectors<W>(
         outputs_,
-        [&](const W* sum, const T* gradient, W* share) HWY_ATTR {
+        [&](const W* sum, const T* gradient, W* share) NDPOOL_ALWAYS_INLINE {
           const V g = widened(d, hn::LoadU(dt, gradient)), factor = powers.factor(hn::LoadU(d, sum));
           const auto is_zero = hn::Eq(factor, hn::Zero(d));  // of a window whose weights are all 0
           const V both = hn::IfThenZeroElse(is_zero, hn::Mul(factor, hn::IfThenZeroElse(is_zero, g)));
@@ -207,7 +207,7 @@ class SliceRun {
     const V most = hn::Set(d, std::numeric_limits<W>::max());
     for_vectors<W>(
         cells_,
-        [&](const T* x, const W* power, const W* shares, T* result) HWY_ATTR {
+        [&](const T* x, const W* power, const W* shares, T* result) NDPOOL_ALWAYS_INLINE {
           const V slope = powers.slope(hn::LoadU(dt, x), hn::LoadU(d, power)), share = hn::LoadU(d, shares);
           const auto is_zero = hn::Eq(slope, hn::Zero(d)), is_unseen = hn::Eq(share, hn::Zero(d));
           const auto is_none = hn::Or(is_zero, is_unseen);  // the share of a NaN is 0 only where no window sees it
@@ -243,7 +243,7 @@ class SliceRun {
     const Planes<W> power = planes(0, cells_), sum = planes(1, outputs_);
     for_vectors<W>(
         cells_,
-        [&](const T* x, W* fraction, W* exponent) HWY_ATTR { put(powers.power_pair(hn::LoadU(dt, x)), fraction, exponent); },
+        [&](const T* x, W* fraction, W* exponent) NDPOOL_ALWAYS_INLINE { put(powers.power_pair(hn::LoadU(dt, x)), fraction, exponent); },
         x_, power.fraction, power.exponent);
     PairSums<W>(slice_, false)(power, sum);
     add_zero_pairs(powers, sum);
@@ -257,7 +257,7 @@ class SliceRun {
     for (Index i = 0; i < outputs_; ++i) sum_[i] = static_cast<W>(slice_.zeros[static_cast<std::size_t>(i)]);
     for_vectors<W>(
         outputs_,
-        [&](const W* zeros, W* fraction, W* exponent) HWY_ATTR {
+        [&](const W* zeros, W* fraction, W* exponent) NDPOOL_ALWAYS_INLINE {
           put(sum_of(d, load(fraction, exponent), powers.zeros_pair(hn::LoadU(d, zeros))), fraction, exponent);
         },
         static_cast<const W*>(sum_), sum.fraction, sum.exponent);
@@ -266,7 +266,7 @@ class SliceRun {
     T* const values = value_place();
     for_vectors<W>(
         outputs_,
-        [&](const W* fraction, const W* exponent, T* value) HWY_ATTR {
+        [&](const W* fraction, const W* exponent, T* value) NDPOOL_ALWAYS_INLINE {
           hn::StoreU(result_of(powers.value(load(fraction, exponent))), DT(), value);
         },
         static_cast<const W*>(sum.fraction), static_cast<const W*>(sum.exponent), values);
@@ -278,7 +278,7 @@ class SliceRun {
     const Planes<W> products = planes(2, outputs_);
     for_vectors<W>(
         cells_,
-        [&](const T* x, const T* tangent, W* fraction, W* exponent) HWY_ATTR {
+        [&](const T* x, const T* tangent, W* fraction, W* exponent) NDPOOL_ALWAYS_INLINE {
           const Pair<D> slope = powers.slope_pair(hn::LoadU(dt, x), load(fraction, exponent));
           put(product_with(d, slope, widened(d, hn::LoadU(dt, tangent))), fraction, exponent);
         },
@@ -287,7 +287,7 @@ class SliceRun {
     T* const place = tangent_place();
     for_vectors<W>(
         outputs_,
-        [&](const W* sum_f, const W* sum_e, const W* fraction, const W* exponent, T* result) HWY_ATTR {
+        [&](const W* sum_f, const W* sum_e, const W* fraction, const W* exponent, T* result) NDPOOL_ALWAYS_INLINE {
           const Pair<D> tangent = product_of(d, load(fraction, exponent), powers.factor(load(sum_f, sum_e)));
           hn::StoreU(result_of(narrowed(dt, number_of(d, tangent))), dt, result);
         },
@@ -300,7 +300,7 @@ class SliceRun {
     const DT dt;
     for_vectors<W>(
         outputs_,
-        [&](const T* gradient, W* fraction, W* exponent) HWY_ATTR {
+        [&](const T* gradient, W* fraction, W* exponent) NDPOOL_ALWAYS_INLINE {
           const Pair<D> factor = powers.factor(load(fraction, exponent));
           put(powers.share_pair(factor, widened(d, hn::LoadU(dt, gradient))), fraction, exponent);
         },
@@ -310,7 +310,7 @@ class SliceRun {
     T* const place = gradient_place();
     for_vectors<W>(
         cells_,
-        [&](const T* x, const W* power_f, const W* power_e, const W* fraction, const W* exponent, T* result) HWY_ATTR {
+        [&](const T* x, const W* power_f, const W* power_e, const W* fraction, const W* exponent, T* result) NDPOOL_ALWAYS_INLINE {
           const Pair<D> share = load(fraction, exponent), slope = powers.slope_pair(hn::LoadU(dt, x), load(power_f, power_e));
           const V number = number_of(d, product_of(d, slope, share));
           // A weight of 0 takes no part; of smooth max it is not 0 where the window is NaN.

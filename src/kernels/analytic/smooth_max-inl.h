@@ -52,7 +52,7 @@ class SmoothMaxPowers {
 
   // ---- plain numbers: powers times 2^-scale
 
-  void measure(VT x, VT& lowest, VT& highest) const {
+  HWY_INLINE void measure(VT x, VT& lowest, VT& highest) const {
     const DT d;
     const auto counts = hn::Gt(signed_by_beta(x), hn::Set(d, -Limits::infinity()));
     lowest = hn::IfThenElse(counts, hn::Min(lowest, x), lowest);
