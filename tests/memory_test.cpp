@@ -87,6 +87,34 @@ TYPED_TEST(GuardedScalar, NothingOutsideTheViewsIsTouched) {
   force_target("");
 }
 
+template <class T>
+class GuardedPowers : public ::testing::Test {};
+using PowerScalars = ::testing::Types<float, double, f16>;
+TYPED_TEST_SUITE(GuardedPowers, PowerScalars);
+
+TYPED_TEST(GuardedPowers, NothingOutsideTheViewsIsTouched) {
+  int count = 0;
+  for (const std::string& target : targets()) {
+    force_target(target);
+    sweep([](const std::string& line) { return is_transcendental(line) && std::hash<std::string>()(line) % 3 == 0; },
+          [&count](const Problem& problem, std::mt19937_64&) {
+            for (const bool at_end : {false, true})
+              for (const float scale : {0.0625F, 100.0F}) {  // plain numbers, and pairs
+                const Shape out = problem.pool.output_shape(problem.shape);
+                GuardedArray<TypeParam> x(problem.shape, at_end), y(out, at_end), dy(out, at_end), gx(problem.shape, at_end);
+                for (Index i = 0; i < element_count(problem.shape); ++i)
+                  x.data()[i] = static_cast<TypeParam>(static_cast<float>(i * 37 % 101) * scale);
+                problem.pool.forward(x.view(), y.view());
+                problem.pool.jvp(x.view(), x.view(), dy.view());
+                problem.pool.vjp(x.view(), dy.view(), gx.view());
+                ++count;
+              }
+          });
+  }
+  force_target("");
+  EXPECT_GE(count, 300);
+}
+
 /// Small planes are read and written with more than a row of them in a vector.
 TYPED_TEST(GuardedScalar, NothingOutsideSmallPlanesIsTouched) {
   for (const std::string& target : targets()) {

@@ -36,7 +36,7 @@ struct ForwardKernels {
   CombineKernels of[scalar_kinds] = {};
 };
 
-/// What is made of the winners of max and min. Smooth max and Lp have no winners, but the same derivatives.
+/// What is made of the winners of max and min.
 enum class WinnerUse : unsigned char {
   indices,  ///< `out` gets the values, unless it is null, `tangent_out` the indices, flat or compact
   jvp,      ///< `tangent_out` gets the tangent of each winner
@@ -103,22 +103,6 @@ struct IndexKernels {
   IndexKernel of[scalar_kinds] = {};
 };
 
-/// Values and derivatives, if it has any.
-struct AnalyticPair {
-  Kernel values = nullptr;
-  TangentKernel derivatives = nullptr;
-};
-
-/// Null for integers and short floats.
-struct AnalyticFamilies {
-  AnalyticPair smooth_max, lp, largest_magnitude;
-};
-
-struct AnalyticKernels {
-  std::int64_t target = 0;
-  AnalyticFamilies of[scalar_kinds] = {};
-};
-
 /// One plane of an array of short floats, and the same packed as floats.
 struct WidenJob {
   const Rows& rows;
@@ -146,7 +130,6 @@ struct KernelTable {
   const WinnerKernels* winners = nullptr;
   const SpreadKernels* spread = nullptr;
   const IndexKernels* indices = nullptr;
-  const AnalyticKernels* analytic = nullptr;
   const WinnerKernels* ties = nullptr;
   const WidenKernels* widen = nullptr;
 
@@ -165,7 +148,6 @@ void add_forward_integer_kernels(std::vector<KernelTable>& tables);
 void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
 void add_index_kernels(std::vector<KernelTable>& tables);
-void add_analytic_kernels(std::vector<KernelTable>& tables);
 void add_tie_kernels(std::vector<KernelTable>& tables);
 void add_widen_kernels(std::vector<KernelTable>& tables);
 

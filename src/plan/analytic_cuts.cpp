@@ -309,8 +309,19 @@ class AnalyticPlanMaker {
       }
       layout.axes.push_back({count, stride, packed});
     }
+    turn_to_nearest(layout.axes);
     layout.is_packed = is_all && (layout.axes.empty() || (layout.axes.size() == 1 && layout.axes[0].stride == 1));
     return layout;
+  }
+
+  /// Where runs are not contiguous in both the array and the box, the axis that is nearest to contiguous in the array comes
+  /// before the last one.
+  static void turn_to_nearest(std::vector<CopyAxis>& axes) {
+    if (axes.size() < 2 || (axes.back().stride == 1 && axes.back().packed_stride == 1)) return;
+    std::size_t nearest = 0;
+    for (std::size_t a = 0; a + 1 < axes.size(); ++a)
+      if (std::abs(axes[a].stride) < std::abs(axes[nearest].stride)) nearest = a;
+    std::swap(axes[nearest], axes[axes.size() - 2]);
   }
 
   void list_folds(Slice& slice, const std::vector<Extents>& extents) const {

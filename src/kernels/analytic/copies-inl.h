@@ -85,14 +85,8 @@ void copy_box(const CopyLayout& layout, const Run& run, const Move& move) {
     return for_each_run(layout, 1, [&](Index at, Index packed) { run(at, packed, last.extent); });
   if (layout.axes.size() == 1)
     return for_each_of_block({}, last, [&](Index at, Index packed) { move(at, layout.packed_offset + packed); });
-  // The axis along which the array is nearest to contiguous is read beside the last one, whichever it is.
-  CopyLayout turned = layout;
-  std::size_t nearest = 0;
-  for (std::size_t a = 0; a + 1 < layout.axes.size(); ++a)
-    if (std::abs(layout.axes[a].stride) < std::abs(layout.axes[nearest].stride)) nearest = a;
-  std::swap(turned.axes[nearest], turned.axes[turned.axes.size() - 2]);
-  const CopyAxis& rows = turned.axes[turned.axes.size() - 2];
-  for_each_run(turned, 2, [&](Index at, Index packed) {
+  const CopyAxis& rows = layout.axes[layout.axes.size() - 2];
+  for_each_run(layout, 2, [&](Index at, Index packed) {
     for_each_of_block(last, rows, [&](Index a, Index p) { move(at + a, packed + p); });
   });
 }

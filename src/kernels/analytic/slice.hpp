@@ -17,7 +17,7 @@ struct CopyAxis {
 };
 /// How a part of an array is copied from or to its packed form.
 struct CopyLayout {
-  std::vector<CopyAxis> axes;  ///< merged; none is of one element
+  std::vector<CopyAxis> axes;  ///< merged; none is of one element; the last two are copied in blocks, or the last in runs
   Index count = 1;
   Index packed_offset = 0;  ///< of the part in a larger packed box
   bool is_packed = true;    ///< the array lies as the packed box does, and all of the box is copied
