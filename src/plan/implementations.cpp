@@ -78,6 +78,7 @@ constexpr Implementation list[] = {
     {"general", MapKind::forward, accepts_general, scratch_of_general, run_general},
     {"rows", MapKind::forward, accepts_other_rows, scratch_of_rows, run_rows},
     // Values and winners.
+    {"general", MapKind::forward_with_indices, accepts_general_argmax, scratch_of_general_argmax, run_general_argmax},
     {"argmax", MapKind::forward_with_indices, accepts_winners, scratch_of_winners, run_winner_indices},
     // JVPs.
     {"argmax", MapKind::jvp, accepts_winner_derivatives, scratch_of_winners, run_winner_jvp},

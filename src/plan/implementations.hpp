@@ -22,6 +22,7 @@ struct PlanData {
   std::size_t values_bytes = 0;
   std::shared_ptr<const GeneralPlan> general;        ///< null where the engine does not serve
   std::shared_ptr<const GeneralPlan> general_jvp;    ///< the same with the tangents in place of the values, for sums
+  std::shared_ptr<const GeneralPlan> general_argmax; ///< of max and min
   std::shared_ptr<const GeneralPlan> general_vjp;    ///< sums over the transposed windows
 };
 

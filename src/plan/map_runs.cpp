@@ -204,6 +204,7 @@ std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoi
   if (data->general != nullptr && is_sum(*data) && is_real(*data))
     data->general_jvp =
         has_tangents_like_values(*rows) ? data->general : GeneralPlan::make(kind, choice, rows->of_tangents());
+  if (is_extreme(*data)) data->general_argmax = GeneralPlan::make_argmax(kind, choice, *rows);
   if (is_sum(*data) && is_real(*data))
     data->general_vjp = GeneralPlan::make(kind, choice, *rows, general::Direction::transposed);
   data->rows_fit = fit_rows(kind, choice, geometry, *rows);
@@ -297,7 +298,7 @@ bool run_extremes(const PlanData& plan, WinnerUse use, bool by_ties, const MapAr
   const WinnerKernels& family = by_ties ? *kernels().ties : *kernels().winners;
   const TangentKernel kernel = family.of[static_cast<int>(wide)][static_cast<int>(plan.choice.combine)];
   const Roles of_indices{
-      .in = Role::read, .out = Role::written, .tangent_out = Role::other, .other_size = index_size(arrays.index_kind)};
+      .in = Role::read, .out = Role::written, .tangent_out = Role::other, .other_size = static_cast<std::size_t>(index_size(arrays.index_kind))};
   const Roles roles = use == WinnerUse::indices ? of_indices : use == WinnerUse::jvp ? of_jvp : of_vjp;
   const bool by_taps = use == WinnerUse::vjp && !by_ties && TapPlanes::fit(*plan.rows);
   const std::size_t scratch_bytes = by_ties ? ties_bytes(*plan.rows) : winners_bytes(*plan.rows);
@@ -368,7 +369,7 @@ bool run_indices(const PlanData& plan, IndexUse use, const MapArrays& arrays, co
       {.out = Role::other,
        .tangent_in = Role::written,
        .tangent_out = Role::read,
-       .other_size = index_size(arrays.index_kind)},
+       .other_size = static_cast<std::size_t>(index_size(arrays.index_kind))},
       [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
         if (!kernel({rows, use, arrays.index_kind, a.out, a.tangent_in, a.tangent_out, begin, end, scratch}))
           fine = false;
@@ -394,6 +395,11 @@ bool accepts_general(const PlanData& plan) { return plan.general != nullptr; }
 std::size_t scratch_of_general(const PlanData& plan) { return plan.general->scratch_bytes(); }
 bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.general->run(arrays.in, arrays.out, watch);
+}
+bool accepts_general_argmax(const PlanData& plan) { return plan.general_argmax != nullptr; }
+std::size_t scratch_of_general_argmax(const PlanData& plan) { return plan.general_argmax->scratch_bytes(); }
+bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.general_argmax->run_argmax(arrays.in, arrays.out, arrays.tangent_out, arrays.index_kind, watch);
 }
 bool accepts_general_jvp(const PlanData& plan) { return plan.general_jvp != nullptr; }
 std::size_t scratch_of_general_jvp(const PlanData& plan) { return plan.general_jvp->scratch_bytes(); }

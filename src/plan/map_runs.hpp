@@ -47,6 +47,9 @@ bool run_unpool_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& 
 bool accepts_general(const PlanData& plan);
 std::size_t scratch_of_general(const PlanData& plan);
 bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_general_argmax(const PlanData& plan);
+std::size_t scratch_of_general_argmax(const PlanData& plan);
+bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_general_jvp(const PlanData& plan);
 std::size_t scratch_of_general_jvp(const PlanData& plan);
 bool run_general_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);

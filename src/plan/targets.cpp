@@ -91,16 +91,18 @@ const KernelTable& kernels() { return *in_use().load(std::memory_order_relaxed);
 
 general::GeneralKernel general::kernel_of(ElementKind kind) {
   struct Found {
-    const GeneralKernels *extremes, *sums;
+    const GeneralKernels* families[3];
   };
   static const std::vector<Found> found = [] {
     std::vector<Found> all;
-    for (const KernelTable& table : tables()) all.push_back({extremes_for(table.target), sums_for(table.target)});
+    for (const KernelTable& table : tables()) all.push_back({{extremes_for(table.target), sums_for(table.target), positions_for(table.target)}});
     return all;
   }();
   const Found& in_target = found[static_cast<std::size_t>(&kernels() - tables().data())];
   const auto which = static_cast<int>(kind);
-  return in_target.extremes->of[which] != nullptr ? in_target.extremes->of[which] : in_target.sums->of[which];
+  for (const GeneralKernels* family : in_target.families)
+    if (family->of[which] != nullptr) return family->of[which];
+  return nullptr;
 }
 
 std::vector<std::string> targets() {

@@ -44,12 +44,14 @@ class LayoutMaker {
   std::unique_ptr<const Layout> make() {
     choose_axes();
     if (!choose_divisors()) return nullptr;
+    if (traits_.has_positions) describe_positions();
     for (AxisLayout& axis : layout_.axes) share_blocks(axis);
     choose_lanes_from();
     merge_planes();
     choose_method();
     choose_tiles();
     if (tile_bytes_read() > max_tile_bytes) return nullptr;
+    if (traits_.has_positions) cut_boxes();
     place_scratch();
     return std::make_unique<const Layout>(std::move(layout_));
   }
@@ -61,7 +63,10 @@ class LayoutMaker {
     if (loop.extent == 1) return;
     if (!layout_.loops.empty()) {
       LoopAxis& before = layout_.loops.back();
-      if (before.stride.in == loop.stride.in * loop.extent && before.stride.out == loop.stride.out * loop.extent) {
+      const auto is_one = [&](Index outer, Index inner) { return outer == inner * loop.extent; };
+      if (is_one(before.stride.in, loop.stride.in) && is_one(before.stride.out, loop.stride.out) &&
+          is_one(before.stride.tangent_in, loop.stride.tangent_in) &&
+          is_one(before.stride.tangent_out, loop.stride.tangent_out)) {
         before = {before.extent * loop.extent, loop.stride};
         return;
       }
@@ -73,17 +78,23 @@ class LayoutMaker {
   /// Strides of the array that is read and of the one that is written.
   Index in_of(const Strides& stride) const { return is_transposed_ ? stride.tangent_out : stride.in; }
   Index out_of(const Strides& stride) const { return is_transposed_ ? stride.tangent_in : stride.out; }
-  LoopAxis loop_of(Index extent, const Strides& stride) const { return {extent, {in_of(stride), out_of(stride), 0, 0}}; }
+  LoopAxis loop_of(Index extent, const Strides& stride, Index cell_stride = 0) const {
+    if (!traits_.has_positions) return {extent, {in_of(stride), out_of(stride), 0, 0}};
+    return {extent, {stride.in, stride.out, cell_stride, stride.tangent_out}};
+  }
   void add_axis(const PooledAxis& pooled) {
     const Windows windows = windows_of(pooled.window);
     if (windows.is_identity() && (layout_.axes.empty() || !rows_are_short_)) {
-      add_loop(loop_of(windows.cells, pooled.stride));
+      add_loop(loop_of(windows.cells, pooled.stride, pooled.cell_stride));
       return;
     }
     AxisLayout axis;
     axis.windows = windows;
     axis.in_stride = in_of(pooled.stride);
     axis.out_stride = out_of(pooled.stride);
+    axis.index_stride = pooled.stride.tangent_out;
+    axis.cell_stride = pooled.cell_stride;
+    axis.tap_stride = pooled.tap_stride;
     layout_.axes.push_back(std::move(axis));
     sources_.push_back(&pooled.window);
   }
@@ -96,12 +107,19 @@ class LayoutMaker {
     layout_.lane_in_stride = rows_.inner.extent > 1 ? in_of(rows_.inner.stride) : 1;
     layout_.lane_out_stride = rows_.inner.extent > 1 ? out_of(rows_.inner.stride) : 1;
     const PooledAxis& row = rows_.horizontal;
+    if (rows_.inner.extent > 1) layout_.lane_index_stride = rows_.inner.stride.tangent_out;
     const bool is_packed = layout_.lane_in_stride == 1 && layout_.lane_out_stride == 1 &&
-                           in_of(row.stride) == layout_.lanes && out_of(row.stride) == layout_.lanes;
-    if (windows_of(row.window).is_identity() && is_packed)
+                           in_of(row.stride) == layout_.lanes && out_of(row.stride) == layout_.lanes &&
+                           (!traits_.has_positions ||
+                            (layout_.lane_index_stride == 1 && row.stride.tangent_out == layout_.lanes));
+    if (windows_of(row.window).is_identity() && is_packed) {
+      layout_.lane_inner = layout_.lanes;
+      layout_.lane_cells = row.window.input;
+      layout_.lane_cell_stride = row.cell_stride;
       layout_.lanes *= row.window.input;  // only lanes, if no window is there
-    else
+    } else {
       add_axis(row);
+    }
     if (layout_.axes.empty()) layout_.axes.emplace_back(), sources_.push_back(&row.window), identity_only_ = true;
     if (!traits_.is_sum) put_contiguous_axis_last();
     merge_loops_into_lanes();
@@ -117,7 +135,10 @@ class LayoutMaker {
     if (layout_.lanes == 1 && !identity_only_) return;  // rows come first
     for (std::size_t i = 0; i < layout_.loops.size();) {
       const LoopAxis& loop = layout_.loops[i];
-      if (loop.stride.in == layout_.lanes && loop.stride.out == layout_.lanes) {
+      const bool keeps_positions =
+          !traits_.has_positions || (layout_.lane_index_stride == 1 && loop.stride.tangent_in == 0 &&
+                                     loop.stride.tangent_out == layout_.lanes);
+      if (loop.stride.in == layout_.lanes && loop.stride.out == layout_.lanes && keeps_positions) {
         layout_.lanes *= loop.extent;
         layout_.loops.erase(layout_.loops.begin() + static_cast<std::ptrdiff_t>(i));
         i = 0;
@@ -132,7 +153,8 @@ class LayoutMaker {
     Windows& w = first.windows;
     const bool is_transposed = w.kind == Windows::Kind::transposed;
     const Index stride = w.outputs == 1 ? w.cells : w.stride;
-    if (identity_only_ || layout_.folds_planes_as_lanes() || !layout_.one_divisor || w.lo != 0 || first.blocks != nullptr)
+    if (identity_only_ || layout_.folds_planes_as_lanes() || !layout_.one_divisor || w.lo != 0 ||
+        first.blocks != nullptr || traits_.has_positions)
       return;
     if (w.is_regular() ? stride * w.outputs != w.cells || w.reach() > stride
                        : !is_transposed || w.cells * stride != w.outputs || (w.kernel - 1) * w.dilation >= stride)
@@ -264,7 +286,7 @@ class LayoutMaker {
     layout_.in_is_direct =
         layout_.lane_in_stride == 1 && (lanes_are_rows || last.windows.cells == 1 || last.in_stride == layout_.lanes);
     layout_.out_is_direct =
-        layout_.lane_out_stride == 1 && (lanes_are_rows || last.windows.outputs == 1 || last.out_stride == layout_.lanes);
+        !traits_.has_positions && layout_.lane_out_stride == 1 && (lanes_are_rows || last.windows.outputs == 1 || last.out_stride == layout_.lanes);
   }
   /// Rows become lanes only if there are some, or if strips of one row serve.
   bool slides() const {
@@ -334,7 +356,7 @@ class LayoutMaker {
       AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
       const Windows& w = axis.windows;
       Index least = 1;
-      if (axis.blocks != nullptr || layout_.divides_first) least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
+      if (axis.blocks != nullptr || lifts_first()) least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
       if (a == 0 && layout_.lanes_from == 1) least = std::max(least, 2 * static_cast<Index>(vector_bytes) / work_);
       Index fit = is_whole ? static_cast<Index>(
                                  (static_cast<double>(tile_bytes) / static_cast<double>(per) - static_cast<double>(w.reach())) / w.pace())
@@ -402,6 +424,65 @@ class LayoutMaker {
     return cells * static_cast<double>(traits_.stored_size);
   }
 
+  // ---- positions of extremes
+  bool lifts_first() const { return layout_.divides_first || traits_.has_positions; }
+  void describe_positions() {
+    std::vector<int>& order = layout_.by_cell_stride;
+    for (int a = 0; a <= layout_.last(); ++a) order.push_back(a);
+    const auto axis = [this](int a) -> const AxisLayout& { return layout_.axes[static_cast<std::size_t>(a)]; };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      if (axis(a).cell_stride != axis(b).cell_stride) return axis(a).cell_stride > axis(b).cell_stride;
+      return axis(a).windows.cells > axis(b).windows.cells;
+    });
+    for (const Axis* source : sources_) layout_.has_empty_windows |= source->first_empty_output() >= 0;
+    make_tap_table();
+  }
+  /// Tap numbers by flat indices relative to tap 0, where no two taps of a window have the same.
+  void make_tap_table() {
+    constexpr Index max_entries = 1 << 14;
+    Index reach = 0;  // of the axes behind
+    for (std::size_t i = layout_.by_cell_stride.size(); i-- > 0;) {
+      const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(layout_.by_cell_stride[i])];
+      const Windows& w = axis.windows;
+      if (!w.is_regular() || w.kernel > max_entries || axis.cell_stride > max_entries || w.tap_step > max_entries) return;
+      const Index step = w.tap_step * axis.cell_stride;
+      if (w.kernel > 1 && reach >= step) return;
+      reach += (w.kernel - 1) * step;
+      if (reach > max_entries) return;
+    }
+    layout_.tap_table.assign(static_cast<std::size_t>(reach) + 1, 0);
+    std::vector<Index> filled = {0};
+    for (const AxisLayout& axis : layout_.axes) {
+      const std::size_t before = filled.size();
+      for (Index tap = 1; tap < axis.windows.kernel; ++tap)
+        for (std::size_t i = 0; i < before; ++i) {
+          const Index at = filled[i] + tap * axis.windows.tap_step * axis.cell_stride;
+          layout_.tap_table[static_cast<std::size_t>(at)] =
+              layout_.tap_table[static_cast<std::size_t>(filled[i])] + static_cast<std::uint32_t>(tap * axis.tap_stride);
+          filled.push_back(at);
+        }
+    }
+  }
+  /// A box is lifted whole unless its longest axis is cut.
+  void cut_boxes() {
+    constexpr double max_box_bytes = 4 << 20;
+    double box = static_cast<double>(layout_.planes_per_tile) * static_cast<double>(layout_.lanes_per_tile);
+    Index longest = 0;
+    for (int a = 0; a <= layout_.last(); ++a) {
+      const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
+      const Index cells =
+          box_cells(axis.windows, a == layout_.last() ? axis.tile * layout_.strips_per_tile : axis.tile);
+      box *= static_cast<double>(cells);
+      layout_.max_position += (cells - 1) * axis.cell_stride;
+      if (cells <= longest) continue;
+      longest = cells;
+      layout_.cut_axis = a;
+    }
+    const double bytes_of_cell = box * static_cast<double>(work_) / static_cast<double>(longest);
+    layout_.cut_cells = std::max<Index>(1, static_cast<Index>(max_box_bytes / bytes_of_cell));
+    if (layout_.cut_cells >= longest || layout_.folds_planes_as_lanes()) layout_.cut_axis = -1;
+  }
+
   // ---- scratch
   void place_scratch() {
     const bool rows_are_kept = layout_.method != RowMethod::lanes;
@@ -411,9 +492,12 @@ class LayoutMaker {
     layout_.identity_elements = layout_.chunk + 128;
     layout_.tree_pitch = layout_.chunk + 80;
     Index items = layout_.planes_per_tile, box = layout_.lanes_per_tile, depth = 1, levels = 0;
-    for (const AxisLayout& axis : layout_.axes) {
-      const Index cells = box_cells(axis.windows, &axis == &layout_.axes.back() && rows_are_kept ? axis.tile * layout_.strips_per_tile : axis.tile);
+    Index box_elements = items * box;  // of the source, at a time
+    for (int a = 0; a <= last; ++a) {
+      const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
+      const Index cells = box_cells(axis.windows, a == last && rows_are_kept ? axis.tile * layout_.strips_per_tile : axis.tile);
       box *= cells;
+      box_elements *= a == layout_.cut_axis ? layout_.cut_cells : cells;
       Index taps = axis.windows.max_taps(), levels_deep = 1;
       for (; taps > max_fold_rows; taps = (taps + max_fold_rows - 1) / max_fold_rows) ++levels_deep;
       depth = std::max(depth, levels_deep);
@@ -422,7 +506,7 @@ class LayoutMaker {
         levels = std::max(levels, (span / axis.blocks->lattice + 1) * (axis.blocks->levels - 1));
       }
     }
-    const Index box_elements = items * box;  // of the source
+    const std::size_t result_size = traits_.has_positions ? traits_.work_size : traits_.stored_size;
     ScratchLayout scratch;
     layout_.identity_at = scratch.place(layout_.identity_elements, traits_.work_size);
     layout_.zeros_at = scratch.place(layout_.identity_elements, traits_.stored_size);
@@ -461,7 +545,7 @@ class LayoutMaker {
       layout_.lanes_at = scratch.place(cells * layout_.lane_group + lanes_in_vector, traits_.work_size);
       stage = std::max(stage, folded * layout_.lane_group);
       layout_.folded_at = scratch.place(results * layout_.lane_group + lanes_in_vector, traits_.work_size);
-      layout_.stored_at = scratch.place(results * layout_.lane_group + lanes_in_vector, traits_.stored_size);
+      layout_.stored_at = scratch.place(results * layout_.lane_group + lanes_in_vector, result_size);
       layout_.pointers_at = scratch.place(lane_items, sizeof(void*));
       layout_.counts_at = scratch.place(lane_items + layout_.lanes * layout_.lane_group + lanes_in_vector, sizeof(double));
     } else if (rows_are_kept) {
@@ -479,14 +563,19 @@ class LayoutMaker {
       const bool has_lanes = layout_.method == RowMethod::transposed || layout_.method == RowMethod::single;
       const Index results = has_lanes ? n * padded : n;
       layout_.folded_at = scratch.place(std::max(results, partials) + lanes_in_vector, traits_.work_size);
-      layout_.stored_at = scratch.place(has_lanes ? results + lanes_in_vector : 0, traits_.stored_size);
+      layout_.stored_at = scratch.place(has_lanes ? results + lanes_in_vector : 0, result_size);
       layout_.pointers_at = scratch.place(rows, sizeof(void*));
       layout_.counts_at = scratch.place(padded + n + layout_.lanes * padded + 3 * lanes_in_vector, sizeof(double));
     } else {
       layout_.folded_at = scratch.place(layout_.axes.back().tile * layout_.lanes_per_tile + lanes_in_vector, traits_.work_size);
       layout_.counts_at = scratch.place(layout_.row_capacity, sizeof(double));
     }
-    if (layout_.divides_first) {
+    if (traits_.has_positions) {
+      constexpr Index along_bytes = 16 << 10;
+      layout_.along_capacity = std::max<Index>(along_bytes / work_, layout_.lanes_per_tile);
+      layout_.along_at = scratch.place(layout_.along_capacity, traits_.work_size);
+    }
+    if (lifts_first()) {
       layout_.lifted_at = scratch.place(box_elements + lanes_in_vector, traits_.work_size);
       layout_.counts_at = scratch.place(row().cells * layout_.lanes + lanes_in_vector, sizeof(double));
     }
@@ -496,7 +585,8 @@ class LayoutMaker {
     if (!layout_.out_is_direct) {
       Index results = items * layout_.lanes_per_tile * layout_.strips_per_tile;
       for (const AxisLayout& axis : layout_.axes) results *= axis.tile;
-      layout_.packed_out_at = scratch.place(results + lanes_in_vector, traits_.stored_size);
+      layout_.packed_out_at = scratch.place(results + lanes_in_vector, result_size);
+      if (layout_.cut_axis >= 0) layout_.pieces_at = scratch.place(results + lanes_in_vector, result_size);
     }
     layout_.bytes = scratch.bytes();
   }
