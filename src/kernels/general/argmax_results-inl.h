@@ -13,15 +13,16 @@ namespace ndpool {
 namespace HWY_NAMESPACE {
 namespace general {
 
-/// The outputs of a tile in one plane.
+/// The outputs of a tile, of planes that are evenly apart.
 template <class Bits>
 struct ResultBox {
-  const Bits* in;  ///< cell 0 of the plane, at the first of the lanes
+  const Bits* in;  ///< cell 0 of the first plane, at the first of the lanes
   Bits* values;    ///< of the first output; may be null
-  char* indices;    ///< of the first output
-  Index first_flat;               ///< flat index of the cell with position 0 of the box
+  char* indices;   ///< of the first output
+  Index first_flat;  ///< flat index of the cell with position 0 of the box
   Index first_lane, lanes;
   bool has_negative_zeros;
+  Index planes, in_step, value_step, index_step;
   Range outputs[max_rank];
   Index first_cell[max_rank];  ///< of the box
 };
@@ -33,11 +34,15 @@ class ArgmaxResults {
   using Work = typename E::Work;
   using Box = ResultBox<Bits>;
 
-  ArgmaxResults(const Layout& layout, const Finish& finish, IndexKind kind)
-      : layout_(layout), rule_(finish), kind_(kind), rank_(static_cast<int>(layout.axes.size())) {}
+  ArgmaxResults(const Layout& layout, char* scratch, const Finish& finish, IndexKind kind)
+      : layout_(layout),
+        rule_(finish),
+        kind_(kind),
+        rank_(static_cast<int>(layout.axes.size())),
+        origins_(reinterpret_cast<std::int32_t*>(scratch + layout.origins_at)) {}
 
   /// Writes the results that follow one another from `from` on.
-  void operator()(const Work* from, const Box& box) const {
+  void operator()(const Work* from, const Box& box) {
     switch (kind_) {
       case IndexKind::u8: return write<std::uint8_t>(from, box);
       case IndexKind::u16: return write<std::uint16_t>(from, box);
@@ -49,64 +54,93 @@ class ArgmaxResults {
  private:
   const AxisLayout& axis(int a) const { return layout_.axes[static_cast<std::size_t>(a)]; }
   static Index count(const Box& box, int a) { return box.outputs[a].end - box.outputs[a].begin; }
-  bool is_empty(const Work& one) const {
-    return layout_.has_empty_windows && E::key_of(one) == 0 && E::position_of(one) == E::position_of(E::identity({}));
+  NDPOOL_ALWAYS_INLINE bool is_empty(const Work& one) const {
+    return E::key_of(one) == 0 && E::position_of(one) == E::position_of(E::identity({}));
   }
 
-  /// Rows along the last axis; flat indices of several axes at once where both arrays allow it.
+  /// Rows along the last axis; several axes and planes at once where both arrays and the indices allow it.
   template <class I>
-  void write(const Work* from, const Box& box) const {
+  void write(const Work* from, const Box& box) {
+    constexpr bool is_flat = std::is_signed_v<I>;
+    if (!is_flat) place_origins(box);
     int top = rank_ - 1;
     Index n = count(box, top) * box.lanes;
-    const bool in_order = layout_.lane_out_stride == 1 && layout_.lane_index_stride == 1;
-    bool is_run = in_order && follows(top, box.lanes, count(box, top));
-    if (std::is_signed_v<I> && is_run)
+    const bool is_run =
+        layout_.lane_out_stride == 1 && layout_.lane_index_stride == 1 && follows(top, box.lanes, count(box, top));
+    if (is_run)
       while (top > 0 && follows(top - 1, n, count(box, top - 1))) n *= count(box, --top);
-    Index position[max_rank] = {};
-    for (;;) {
-      Index value_at = 0, index_at = 0;
-      for (int a = 0; a < top; ++a) {
-        value_at += position[a] * axis(a).out_stride;
-        index_at += position[a] * axis(a).index_stride;
+    Index planes = box.planes;
+    if (is_run && is_flat && top == 0 && !box.has_negative_zeros && box.value_step == n && box.index_step == n)
+      n *= planes, planes = 1;
+    for (Index plane = 0; plane < planes; ++plane) {
+      Index position[max_rank] = {}, output = 0;
+      for (;;) {
+        Index value_at = plane * box.value_step, index_at = plane * box.index_step;
+        for (int a = 0; a < top; ++a) {
+          value_at += position[a] * axis(a).out_stride;
+          index_at += position[a] * axis(a).index_stride;
+        }
+        Row row = {from, n, plane, output};
+        Bits* const values = box.values == nullptr ? nullptr : box.values + value_at;
+        I* const indices = reinterpret_cast<I*>(box.indices) + index_at;
+        if (is_run) {
+          if (values != nullptr) write_values(row, values, box);
+          write_indices(row, indices, box);
+        } else {
+          write_strided(row, values, indices, box);
+        }
+        from += n;
+        output += n / box.lanes;
+        int a = top - 1;
+        for (; a >= 0 && ++position[a] == count(box, a); --a) position[a] = 0;
+        if (a < 0) break;
       }
-      Bits* const values = box.values == nullptr ? nullptr : box.values + value_at;
-      I* const indices = reinterpret_cast<I*>(box.indices) + index_at;
-      if (is_run) {
-        if (values != nullptr) write_values(from, n, values, box);
-        write_indices(from, 0, n, indices, box, position);
-      } else {
-        write_strided(from, n, values, indices, box, position);
-      }
-      from += n;
-      int a = top - 1;
-      for (; a >= 0 && ++position[a] == count(box, a); --a) position[a] = 0;
-      if (a < 0) return;
     }
   }
   bool follows(int a, Index run, Index outputs) const {
     return outputs == 1 || (axis(a).out_stride == run && axis(a).index_stride == run);
   }
-  /// A row whose elements are apart in one of the arrays.
+  /// Results that follow one another, from a whole output on.
+  struct Row {
+    const Work* from;
+    Index n;
+    Index plane;
+    Index output;  ///< number of the first within its plane and tile
+  };
+  /// A row whose elements are apart in one of the arrays: as many outputs at a time as fit, or lanes of one.
   template <class I>
-  void write_strided(const Work* from, Index n, Bits* values, I* indices, const Box& box, const Index* position) const {
+  void write_strided(const Row& row, Bits* values, I* indices, const Box& box) const {
     constexpr Index chunk = 256;
     Bits of_values[chunk];
     I of_indices[chunk];
-    for (Index at = 0; at < n; at += chunk) {
-      const Index some = std::min(chunk, n - at);
-      if (values != nullptr) write_values(from + at, some, of_values, box, at);
-      write_indices(from + at, at, some, of_indices, box, position);
-      for (Index i = 0; i < some; ++i) {
-        const Index output = (at + i) / box.lanes, lane = (at + i) % box.lanes;
-        const AxisLayout& row = axis(rank_ - 1);
-        if (values != nullptr) values[output * row.out_stride + lane * layout_.lane_out_stride] = of_values[i];
-        indices[output * row.index_stride + lane * layout_.lane_index_stride] = of_indices[i];
+    const Index outputs = row.n / box.lanes, some = std::max<Index>(1, chunk / box.lanes);
+    const AxisLayout& along = axis(rank_ - 1);
+    for (Index o = 0; o < outputs; o += some)
+      for (Index l = 0; l < box.lanes; l += chunk) {
+        const Index lanes = std::min(chunk, box.lanes - l), rows = std::min(some, outputs - o);
+        Box part = box;
+        part.first_lane += l;
+        part.lanes = lanes;
+        part.in += l * layout_.lane_in_stride;
+        const Row piece = {row.from + o * box.lanes + l, rows * lanes, row.plane, row.output + o};
+        write_values(piece, of_values, part);
+        write_indices(piece, of_indices, part);
+        for (Index r = 0, i = 0; r < rows; ++r) {
+          I* const to = indices + (o + r) * along.index_stride + l * layout_.lane_index_stride;
+          for (Index k = 0; k < lanes; ++k) to[k * layout_.lane_index_stride] = of_indices[i + k];
+          if (values != nullptr) {
+            Bits* const at = values + (o + r) * along.out_stride + l * layout_.lane_out_stride;
+            for (Index k = 0; k < lanes; ++k) at[k * layout_.lane_out_stride] = of_values[i + k];
+          }
+          i += lanes;
+        }
       }
-    }
   }
 
-  void write_values(const Work* from, Index n, Bits* to, const Box& box, Index at = 0) const {
+  HWY_NOINLINE void write_values(const Row& row, Bits* to, const Box& box) const {
     const KeyRule<Bits> rule = rule_;
+    const Work* const from = row.from;
+    const Index n = row.n;
     if (rule.is_float)
       for (Index i = 0; i < n; ++i) to[i] = Keys<Bits>::float_of(E::key_of(from[i]), rule.flip, rule.nan, rule.nan_key);
     else
@@ -116,65 +150,95 @@ class ArgmaxResults {
         if (is_empty(from[i])) to[i] = rule.empty();
     if (!box.has_negative_zeros) return;
     for (Index i = 0; i < n; ++i)
-      if (to[i] == 0 && !is_empty(from[i])) to[i] = cell_at(E::position_of(from[i]), (at + i) % box.lanes, box);
+      if (to[i] == 0 && !is_empty(from[i]))
+        to[i] = box.in[row.plane * box.in_step + i % box.lanes * layout_.lane_in_stride +
+                       offset_of(E::position_of(from[i]), box)];
   }
-  /// The number itself: keys do not tell the zeros apart.
-  Bits cell_at(Index position, Index lane, const Box& box) const {
-    Index offset = lane * layout_.lane_in_stride;
+  /// Where the cell of a position lies in its plane; keys do not tell the zeros apart.
+  Index offset_of(Index position, const Box& box) const {
+    Index offset = 0;
     for (const int a : layout_.by_cell_stride) {
       offset += (box.first_cell[a] + position / axis(a).cell_stride) * axis(a).in_stride;
       position %= axis(a).cell_stride;
     }
-    return box.in[offset];
+    return offset;
   }
 
   template <class I>
-  void write_indices(const Work* from, Index at, Index n, I* to, const Box& box, const Index* position) const {
+  HWY_NOINLINE void write_indices(const Row& row, I* to, const Box& box) const {
+    const Work* const from = row.from;
+    const Index n = row.n;
     if constexpr (std::is_signed_v<I>) {
       const Index first = box.first_flat;
       for (Index i = 0; i < n; ++i) to[i] = first + E::position_of(from[i]);
       if (layout_.lane_cells > 1)
-        for (Index i = 0; i < n; ++i) to[i] += flat_of_lane(box.first_lane + (at + i) % box.lanes);
-      if (!layout_.has_empty_windows) return;
-      for (Index i = 0; i < n; ++i)
-        if (is_empty(from[i])) to[i] = I(-1);
+        for (Index i = 0; i < n; ++i) to[i] += flat_of_lane(box.first_lane + i % box.lanes);
+    } else if (layout_.tap_table.empty()) {
+      for (Index i = 0; i < n; ++i) to[i] = static_cast<I>(tap_at(E::position_of(from[i]), row.output + i / box.lanes, box));
     } else {
-      Index output[max_rank];
-      for (int a = 0; a < rank_; ++a) output[a] = box.outputs[a].begin + position[a];
-      Index lane = at % box.lanes;
-      output[rank_ - 1] = box.outputs[rank_ - 1].begin + at / box.lanes;
-      for (Index i = 0; i < n; ++output[rank_ - 1], lane = 0) {
-        const Index end = std::min(n, i + box.lanes - lane);
-        write_taps(from, i, end, to, box, output);
-        i = end;
-      }
+      write_taps(row, to, box.lanes);
     }
+    if (!layout_.has_empty_windows) return;
+    for (Index i = 0; i < n; ++i)
+      if (is_empty(from[i])) to[i] = static_cast<I>(-1);
   }
   Index flat_of_lane(Index lane) const {
     return lane / layout_.lane_inner % layout_.lane_cells * layout_.lane_cell_stride;
   }
-  /// Tap numbers of the lanes of one output.
   template <class I>
-  void write_taps(const Work* from, Index begin, Index end, I* to, const Box& box, const Index* output) const {
-    Index shift = 0;  // from positions to cells behind tap 0
-    for (int a = 0; a < rank_; ++a)
-      shift += (box.first_cell[a] - axis(a).windows.taps(output[a]).first) * axis(a).cell_stride;
-    for (Index i = begin; i < end; ++i) {
-      if (is_empty(from[i]))
-        to[i] = static_cast<I>(-1);
-      else if (!layout_.tap_table.empty())
-        to[i] = static_cast<I>(layout_.tap_table[static_cast<std::size_t>(shift + E::position_of(from[i]))]);
-      else
-        to[i] = static_cast<I>(tap_at(E::position_of(from[i]), box, output));
+  void write_taps(const Row& row, I* to, Index lanes) const {
+    const std::uint32_t* const table = layout_.tap_table.data();
+    const auto last = static_cast<std::uint32_t>(layout_.tap_table.size() - 1);
+    const std::int32_t* const origins = origins_ + row.output;
+    // Windows without a cell have any position.
+    const auto tap = [=](const Work& one, std::int32_t origin) NDPOOL_ALWAYS_INLINE {
+      return static_cast<I>(table[std::min(static_cast<std::uint32_t>(E::position_of(one) - origin), last)]);
+    };
+    if (lanes == 1) {
+      for (Index i = 0; i < row.n; ++i) to[i] = tap(row.from[i], origins[i]);
+      return;
+    }
+    for (Index i = 0; i < row.n; i += lanes) {
+      const std::int32_t origin = origins[i / lanes];
+      for (Index l = 0; l < lanes; ++l) to[i + l] = tap(row.from[i + l], origin);
     }
   }
-  Index tap_at(Index position, const Box& box, const Index* output) const {
+
+  /// Position of tap 0 of every output of a plane; what planes and tiles alike have in common is made once.
+  void place_origins(const Box& box) {
+    if (layout_.tap_table.empty()) return;
+    bool is_known = knows_origins_;
+    for (int a = 0; a < rank_; ++a)
+      is_known = is_known && box.outputs[a].begin == known_outputs_[a].begin &&
+                 box.outputs[a].end == known_outputs_[a].end && box.first_cell[a] == known_cell_[a];
+    if (is_known) return;
+    knows_origins_ = true;
+    for (int a = 0; a < rank_; ++a) known_outputs_[a] = box.outputs[a], known_cell_[a] = box.first_cell[a];
+    Index n = 1;
+    origins_[0] = 0;
+    for (int a = rank_ - 1; a >= 0; --a) {  // backwards, so that each axis repeats what lies behind it
+      const Windows& windows = axis(a).windows;
+      for (Index o = count(box, a) - 1; o >= 0; --o) {
+        const auto by = static_cast<std::int32_t>((windows.taps(box.outputs[a].begin + o).first - box.first_cell[a]) *
+                                                  axis(a).cell_stride);
+        for (Index i = 0; i < n; ++i) origins_[o * n + i] = origins_[i] + by;
+      }
+      n *= count(box, a);
+    }
+  }
+  /// The tap on a cell, by its coordinates.
+  Index tap_at(Index position, Index output, const Box& box) const {
+    Index at[max_rank];
+    for (int a = rank_ - 1; a >= 0; --a) {
+      at[a] = box.outputs[a].begin + output % count(box, a);
+      output /= count(box, a);
+    }
     Index tap = 0;
     for (const int a : layout_.by_cell_stride) {
       const Windows& windows = axis(a).windows;
       const Index cell = box.first_cell[a] + position / axis(a).cell_stride;
       position %= axis(a).cell_stride;
-      tap += (cell - windows.taps(output[a]).first) / windows.tap_step * axis(a).tap_stride;
+      tap += (cell - windows.taps(at[a]).first) / windows.tap_step * axis(a).tap_stride;
     }
     return tap;
   }
@@ -183,6 +247,10 @@ class ArgmaxResults {
   const KeyRule<Bits> rule_;
   const IndexKind kind_;
   const int rank_;
+  std::int32_t* origins_;
+  bool knows_origins_ = false;
+  Range known_outputs_[max_rank];
+  Index known_cell_[max_rank];
 };
 
 }  // namespace general

@@ -17,6 +17,18 @@ namespace ndpool {
 namespace HWY_NAMESPACE {
 namespace general {
 
+/// What only elements with positions have.
+template <class E, bool>
+struct PositionsOf {
+  struct Lift {};
+  struct Results {};
+};
+template <class E>
+struct PositionsOf<E, true> {
+  using Lift = PositionLift<E>;
+  using Results = ArgmaxResults<E>;
+};
+
 template <class E>
 class Engine {
  public:
@@ -35,7 +47,10 @@ class Engine {
         fold_(layout_, scratch_, finish_),
         row_fold_(layout_, scratch_, finish_, fold_),
         last_(layout_.last()) {
-    if constexpr (E::has_positions) positions_.emplace(layout_, scratch_, finish_);
+    if constexpr (E::has_positions) {
+      positions_.emplace(layout_, scratch_, finish_);
+      results_.emplace(layout_, scratch_, finish_, index_kind_);
+    }
   }
 
   void run_tile(Index number) {
@@ -251,12 +266,17 @@ class Engine {
     }
     lifted_ = {at<Work>(layout_.lifted_at), plane_count(), cells};
     if (cells == 0) return;
+    Work* const to = at<Work>(layout_.lifted_at);
+    if (!layout_.in_is_direct || layout_.loops.size() == 1) {  // planes are one more axis, which moves no position
+      BoxAxis all[max_rank + 1];
+      all[0] = {plane_count(), layout_.in_is_direct ? layout_.loops[0].stride.in : packed_plane_, 0};
+      std::copy_n(box, last_ + 1, all + 1);
+      return (*positions_)(box_of(planes_.begin), all, last_ + 2, lane_count(), from_first, to);
+    }
     for (Index plane = planes_.begin; plane < planes_.end; ++plane)
-      (*positions_)(box_of(plane), box, last_ + 1, lane_count(), from_first,
-                    at<Work>(layout_.lifted_at) + (plane - planes_.begin) * cells);
+      (*positions_)(box_of(plane), box, last_ + 1, lane_count(), from_first, to + (plane - planes_.begin) * cells);
   }
   void write_argmax(const Side* whole) requires(E::has_positions) {
-    const ArgmaxResults<E> results(layout_, finish_, index_kind_);
     ResultBox<S> box;
     box.first_lane = lane_range_.begin;
     box.lanes = lane_count();
@@ -270,13 +290,19 @@ class Engine {
       index_at += whole[a].outputs.begin * axis(a).index_stride;
       flat += whole[a].lo * axis(a).cell_stride;
     }
-    for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
+    const bool is_even = layout_.loops.size() == 1 && layout_.loops[0].stride.tangent_in == 0;
+    box.planes = is_even ? plane_count() : 1;
+    if (is_even) {
+      const Strides& step = layout_.loops[0].stride;
+      box.in_step = step.in, box.value_step = step.out, box.index_step = step.tangent_out;
+    }
+    for (Index plane = planes_.begin; plane < planes_.end; plane += box.planes) {
       const Offsets offsets = plane_offsets(plane);
       box.in = in_ + offsets.in + lane_range_.begin * layout_.lane_in_stride;
       box.values = out_ == nullptr ? nullptr : out_ + offsets.out + value_at;
       box.indices = indices_ + (offsets.index + index_at) * index_size(index_kind_);
       box.first_flat = flat + offsets.flat;
-      results(at<Work>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_, box);
+      (*results_)(at<Work>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_, box);
     }
   }
 
@@ -748,8 +774,8 @@ class Engine {
   Index strips_ = 1, packed_plane_ = 0, packed_results_ = 0, segment_offset_ = 0;
   Index first_cell_[max_rank];  ///< of the tile, that positions are relative to
   std::size_t results_at_ = layout_.packed_out_at;
-  struct NoPositions {};
-  std::optional<std::conditional_t<E::has_positions, PositionLift<E>, NoPositions>> positions_;
+  std::optional<typename PositionsOf<E, E::has_positions>::Lift> positions_;
+  std::optional<typename PositionsOf<E, E::has_positions>::Results> results_;
   Side side_[max_rank];
 };
 

@@ -444,17 +444,18 @@ class LayoutMaker {
     for (std::size_t i = layout_.by_cell_stride.size(); i-- > 0;) {
       const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(layout_.by_cell_stride[i])];
       const Windows& w = axis.windows;
-      if (!w.is_regular() || w.kernel > max_entries || axis.cell_stride > max_entries || w.tap_step > max_entries) return;
+      const Index taps = w.max_taps();
+      if (taps > max_entries || axis.cell_stride > max_entries || w.tap_step > max_entries) return;
       const Index step = w.tap_step * axis.cell_stride;
-      if (w.kernel > 1 && reach >= step) return;
-      reach += (w.kernel - 1) * step;
+      if (taps > 1 && reach >= step) return;
+      reach += (taps - 1) * step;
       if (reach > max_entries) return;
     }
     layout_.tap_table.assign(static_cast<std::size_t>(reach) + 1, 0);
     std::vector<Index> filled = {0};
     for (const AxisLayout& axis : layout_.axes) {
       const std::size_t before = filled.size();
-      for (Index tap = 1; tap < axis.windows.kernel; ++tap)
+      for (Index tap = 1; tap < axis.windows.max_taps(); ++tap)
         for (std::size_t i = 0; i < before; ++i) {
           const Index at = filled[i] + tap * axis.windows.tap_step * axis.cell_stride;
           layout_.tap_table[static_cast<std::size_t>(at)] =
@@ -585,6 +586,8 @@ class LayoutMaker {
     if (!layout_.out_is_direct) {
       Index results = items * layout_.lanes_per_tile * layout_.strips_per_tile;
       for (const AxisLayout& axis : layout_.axes) results *= axis.tile;
+      if (traits_.has_positions && !layout_.tap_table.empty())
+        layout_.origins_at = scratch.place(results / items / layout_.lanes_per_tile + 1, sizeof(std::int32_t));
       layout_.packed_out_at = scratch.place(results + lanes_in_vector, result_size);
       if (layout_.cut_axis >= 0) layout_.pieces_at = scratch.place(results + lanes_in_vector, result_size);
     }

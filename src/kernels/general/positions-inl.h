@@ -139,7 +139,7 @@ class PositionLift {
     while (top > 0 && (axes[top - 1].cells == 1 || axes[top - 1].in_stride == run) && run * axes[top - 1].cells <= capacity_)
       run *= axes[--top].cells;
     place_along(axes + top, rank - top, lanes, run);
-    Index position[max_rank] = {};
+    Index position[max_rank + 1] = {};
     for (;;) {
       Index offset = 0, cell = from_first;
       for (int a = 0; a < top; ++a) {
@@ -201,7 +201,7 @@ class PositionLift {
   bool saw_negative_zero_ = false;
   int count_ = -1;
   Index lanes_ = 0, run_ = 0;
-  Index cells_[max_rank], steps_[max_rank];
+  Index cells_[max_rank + 1], steps_[max_rank + 1];
 };
 
 }  // namespace general
