@@ -32,7 +32,16 @@ std::vector<KernelTable> find_tables() {
   add_analytic_kernels(tables);
   add_tie_kernels(tables);
   add_widen_kernels(tables);
-  std::erase_if(tables, [](const KernelTable& table) { return table.forward_float == nullptr; });
+  std::erase_if(tables, [](const KernelTable& table) {
+    return table.forward_float == nullptr && general::extremes_for(table.target) == nullptr;
+  });
+  // A target that some kernels are not compiled for has those of the next one.
+  for (std::size_t i = tables.size() - 1; i-- > 0;)
+    if (tables[i].forward_float == nullptr) {
+      const std::int64_t target = tables[i].target;
+      tables[i] = tables[i + 1];
+      tables[i].target = target;
+    }
   return tables;
 }
 

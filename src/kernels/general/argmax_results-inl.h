@@ -173,7 +173,7 @@ class ArgmaxResults {
       for (Index i = 0; i < n; ++i) to[i] = first + E::position_of(from[i]);
       if (layout_.lane_cells > 1)
         for (Index i = 0; i < n; ++i) to[i] += flat_of_lane(box.first_lane + i % box.lanes);
-    } else if (layout_.tap_table.empty()) {
+    } else if (!layout_.taps_are_unique) {
       for (Index i = 0; i < n; ++i) to[i] = static_cast<I>(tap_at(E::position_of(from[i]), row.output + i / box.lanes, box));
     } else {
       write_taps(row, to, box.lanes);
@@ -187,26 +187,47 @@ class ArgmaxResults {
   }
   template <class I>
   void write_taps(const Row& row, I* to, Index lanes) const {
-    const std::uint32_t* const table = layout_.tap_table.data();
-    const auto last = static_cast<std::uint32_t>(layout_.tap_table.size() - 1);
+    constexpr Index chunk = 512;
+    alignas(64) std::int32_t behind[chunk], taps[chunk];  // cells behind tap 0
     const std::int32_t* const origins = origins_ + row.output;
-    // Windows without a cell have any position.
-    const auto tap = [=](const Work& one, std::int32_t origin) NDPOOL_ALWAYS_INLINE {
-      return static_cast<I>(table[std::min(static_cast<std::uint32_t>(E::position_of(one) - origin), last)]);
-    };
-    if (lanes == 1) {
-      for (Index i = 0; i < row.n; ++i) to[i] = tap(row.from[i], origins[i]);
+    for (Index at = 0; at < row.n; at += chunk) {
+      const Index n = std::min(chunk, row.n - at);
+      const Work* const from = row.from + at;
+      if (lanes == 1) {
+        for (Index i = 0; i < n; ++i) behind[i] = static_cast<std::int32_t>(E::position_of(from[i])) - origins[at + i];
+      } else {
+        for (Index i = 0; i < n;) {
+          const Index output = (at + i) / lanes, end = std::min(n, (output + 1) * lanes - at);
+          const std::int32_t origin = origins[output];
+          for (; i < end; ++i) behind[i] = static_cast<std::int32_t>(E::position_of(from[i])) - origin;
+        }
+      }
+      std::fill_n(taps, n, 0);
+      for (const int a : layout_.by_cell_stride) take_taps(axis(a), behind, taps, n);
+      for (Index i = 0; i < n; ++i) to[at + i] = static_cast<I>(taps[i]);
+    }
+  }
+  /// Taps on one axis. A quotient by a float is at least half of its reciprocal from an integer, which is more than it
+  /// is rounded by below 2^21.
+  static void take_taps(const AxisLayout& axis, std::int32_t* behind, std::int32_t* taps, Index n) {
+    if (axis.windows.max_taps() == 1) return;
+    const auto step = static_cast<std::int32_t>(axis.windows.tap_step * axis.cell_stride);
+    const auto weight = static_cast<std::int32_t>(axis.tap_stride);
+    if (step == 1) {
+      for (Index i = 0; i < n; ++i) taps[i] += behind[i] * weight;
       return;
     }
-    for (Index i = 0; i < row.n; i += lanes) {
-      const std::int32_t origin = origins[i / lanes];
-      for (Index l = 0; l < lanes; ++l) to[i + l] = tap(row.from[i + l], origin);
+    const float reciprocal = 1.0F / static_cast<float>(step);
+    for (Index i = 0; i < n; ++i) {
+      const auto tap = static_cast<std::int32_t>((static_cast<float>(behind[i]) + 0.5F) * reciprocal);
+      taps[i] += tap * weight;
+      behind[i] -= tap * step;
     }
   }
 
   /// Position of tap 0 of every output of a plane; what planes and tiles alike have in common is made once.
   void place_origins(const Box& box) {
-    if (layout_.tap_table.empty()) return;
+    if (!layout_.taps_are_unique) return;
     bool is_known = knows_origins_;
     for (int a = 0; a < rank_; ++a)
       is_known = is_known && box.outputs[a].begin == known_outputs_[a].begin &&
@@ -226,7 +247,7 @@ class ArgmaxResults {
       n *= count(box, a);
     }
   }
-  /// The tap on a cell, by its coordinates.
+  /// The tap on a cell, by its coordinates; slow.
   Index tap_at(Index position, Index output, const Box& box) const {
     Index at[max_rank];
     for (int a = rank_ - 1; a >= 0; --a) {

@@ -10,7 +10,6 @@ namespace ndpool::general {
 namespace {
 
 constexpr std::size_t vector_bytes = 64;      // of the longest vectors
-constexpr Index tile_bytes = 128 << 10;       // working elements of a tile: half of a small second-level cache
 constexpr Index row_bytes_limit = 10 << 10;   // rows beyond are cut into strips, which stay in the first-level cache
 constexpr Index short_row_bytes = 128;        // rows below are folded with planes as lanes
 constexpr Index max_fold_rows = 8;
@@ -39,7 +38,8 @@ class LayoutMaker {
         choice_(choice),
         traits_(traits),
         is_transposed_(direction == Direction::transposed),
-        work_(static_cast<Index>(traits.work_size)) {}
+        work_(static_cast<Index>(traits.work_size)),
+        tile_bytes_(traits.has_positions ? 24 << 10 : 128 << 10) {}
 
   std::unique_ptr<const Layout> make() {
     choose_axes();
@@ -120,10 +120,50 @@ class LayoutMaker {
     } else {
       add_axis(row);
     }
-    if (layout_.axes.empty()) layout_.axes.emplace_back(), sources_.push_back(&row.window), identity_only_ = true;
-    if (!traits_.is_sum) put_contiguous_axis_last();
+    if (layout_.axes.empty()) add_identity_axis(row);
+    if (!traits_.is_sum) {
+      put_contiguous_axis_last();
+      merge_whole_axes();
+    }
     merge_loops_into_lanes();
     count_planes();
+  }
+  /// Nothing is folded: lanes that fill vectors are copied, and else the last loop is the row.
+  void add_identity_axis(const PooledAxis& row) {
+    layout_.axes.emplace_back();
+    sources_.push_back(&row.window);
+    constexpr Index enough_bytes = 64;
+    identity_only_ = layout_.loops.empty() || layout_.lanes * static_cast<Index>(traits_.stored_size) >= enough_bytes;
+    if (identity_only_) return;
+    const LoopAxis& loop = layout_.loops.back();
+    AxisLayout& axis = layout_.axes.back();
+    axis.windows.cells = axis.windows.outputs = loop.extent;
+    axis.in_stride = loop.stride.in;
+    axis.out_stride = loop.stride.out;
+    axis.cell_stride = loop.stride.tangent_in;
+    axis.index_stride = loop.stride.tangent_out;
+    layout_.loops.pop_back();
+  }
+  /// Neighbouring axes that are pooled whole are one: the order of taps matters to sums alone.
+  void merge_whole_axes() {
+    const auto is_whole_axis = [](const Windows& w) {
+      return w.is_regular() && w.outputs == 1 && w.kernel == w.cells && w.lo == 0 && w.tap_step == 1;
+    };
+    for (std::size_t a = layout_.axes.size(); a-- > 1;) {
+      AxisLayout& outer = layout_.axes[a - 1];
+      const AxisLayout& inner = layout_.axes[a];
+      const Index cells = inner.windows.cells;
+      if (!is_whole_axis(outer.windows) || !is_whole_axis(inner.windows) || outer.in_stride != inner.in_stride * cells ||
+          outer.cell_stride != inner.cell_stride * cells || outer.tap_stride != inner.tap_stride * cells)
+        continue;
+      const Index all = outer.windows.cells * cells;
+      outer.windows.cells = outer.windows.kernel = all;
+      outer.in_stride = inner.in_stride;
+      outer.cell_stride = inner.cell_stride;
+      outer.tap_stride = inner.tap_stride;
+      layout_.axes.erase(layout_.axes.begin() + static_cast<std::ptrdiff_t>(a));
+      sources_.erase(sources_.begin() + static_cast<std::ptrdiff_t>(a));
+    }
   }
   void count_planes() {
     layout_.planes = 1;
@@ -249,7 +289,7 @@ class LayoutMaker {
     const Windows& first = layout_.axes.front().windows;
     const Index cells = plane_cells_ / first.cells, outputs = plane_outputs_ / first.outputs;
     const Index vector = static_cast<Index>(vector_bytes) / work_;
-    if (std::min(layout_.planes, Index{1} << 20) * first.outputs >= 2 * vector && std::max(cells, outputs) * 2 * vector * work_ <= 2 * tile_bytes)
+    if (std::min(layout_.planes, Index{1} << 20) * first.outputs >= 2 * vector && std::max(cells, outputs) * 2 * vector * work_ <= 2 * tile_bytes_)
       layout_.lanes_from = 1;
   }
   void choose_method() {
@@ -359,14 +399,14 @@ class LayoutMaker {
       if (axis.blocks != nullptr || lifts_first()) least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
       if (a == 0 && layout_.lanes_from == 1) least = std::max(least, 2 * static_cast<Index>(vector_bytes) / work_);
       Index fit = is_whole ? static_cast<Index>(
-                                 (static_cast<double>(tile_bytes) / static_cast<double>(per) - static_cast<double>(w.reach())) / w.pace())
+                                 (static_cast<double>(tile_bytes_) / static_cast<double>(per) - static_cast<double>(w.reach())) / w.pace())
                            : 1;
       if (layout_.folds_planes_as_lanes() && a >= layout_.lanes_from) fit = w.outputs;
       axis.tile = std::min(w.outputs, std::max({fit, least, Index{1}}));
       is_whole = is_whole && axis.tile == w.outputs;
       per = std::max<Index>(1, static_cast<Index>(static_cast<double>(per) * static_cast<double>(box_cells(w, axis.tile))));
     }
-    layout_.planes_per_tile = is_whole ? std::clamp<Index>(tile_bytes / per, 1, layout_.planes) : 1;
+    layout_.planes_per_tile = is_whole ? std::clamp<Index>(tile_bytes_ / per, 1, layout_.planes) : 1;
     if (layout_.lanes_from == 0) choose_lane_group();
     choose_strips();
     count_tiles();
@@ -377,8 +417,8 @@ class LayoutMaker {
     if ((layout_.method != RowMethod::transposed && layout_.method != RowMethod::sliding) || layout_.halvings > 0 || is_strip_wise())
       cells = std::max(cells, static_cast<Index>(static_cast<double>(layout_.axes.back().tile - 1) * w.pace()) + w.reach() + 1);
     if (layout_.method == RowMethod::single) {
-      constexpr Index max_segment = 4096;
-      layout_.segment = max_segment;
+      constexpr Index max_segment = 4096, lifted_bytes = 16 << 10;
+      layout_.segment = traits_.has_positions ? lifted_bytes / work_ : max_segment;
       cells = std::min(cells, layout_.segment);
     }
     const Index vector = static_cast<Index>(vector_bytes) / work_;
@@ -397,14 +437,14 @@ class LayoutMaker {
   void choose_strips() {
     const Index tile = layout_.axes.back().tile, outputs = row().outputs;
     if (!is_strip_wise() || layout_.planes_per_tile > 1) return;
-    layout_.strips_per_tile = std::clamp<Index>(tile_bytes / bytes(layout_.row_pitch), 1, std::max<Index>(1, outputs / tile));
+    layout_.strips_per_tile = std::clamp<Index>(tile_bytes_ / bytes(layout_.row_pitch), 1, std::max<Index>(1, outputs / tile));
     if (layout_.method == RowMethod::transposed)
       layout_.strips_per_tile = std::min(std::max<Index>(layout_.strips_per_tile, 32), std::max<Index>(1, outputs / tile));
   }
   void choose_lane_group() {
     const Index vector = static_cast<Index>(vector_bytes) / std::min(work_, static_cast<Index>(traits_.stored_size));
     const Index cells = std::max(plane_cells_, plane_outputs_);
-    const Index fit = tile_bytes / 2 / bytes(cells) / vector * vector;
+    const Index fit = tile_bytes_ / 2 / bytes(cells) / vector * vector;
     layout_.lane_group = std::min((layout_.planes + vector - 1) / vector * vector, std::max(fit, 2 * vector));
     layout_.planes_per_tile = layout_.lane_group;
   }
@@ -435,38 +475,27 @@ class LayoutMaker {
       return axis(a).windows.cells > axis(b).windows.cells;
     });
     for (const Axis* source : sources_) layout_.has_empty_windows |= source->first_empty_output() >= 0;
-    make_tap_table();
+    layout_.taps_are_unique = has_unique_taps();
   }
-  /// Tap numbers by flat indices relative to tap 0, where no two taps of a window have the same.
-  void make_tap_table() {
-    constexpr Index max_entries = 1 << 14;
+  /// True if a tap can be told by how many cells, as flat indices count, it is behind tap 0.
+  bool has_unique_taps() const {
+    constexpr Index max_reach = 1 << 21;
     Index reach = 0;  // of the axes behind
     for (std::size_t i = layout_.by_cell_stride.size(); i-- > 0;) {
       const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(layout_.by_cell_stride[i])];
       const Windows& w = axis.windows;
       const Index taps = w.max_taps();
-      if (taps > max_entries || axis.cell_stride > max_entries || w.tap_step > max_entries) return;
+      if (taps > max_reach || axis.cell_stride > max_reach || w.tap_step > max_reach) return false;
       const Index step = w.tap_step * axis.cell_stride;
-      if (taps > 1 && reach >= step) return;
+      if (taps > 1 && reach >= step) return false;
       reach += (taps - 1) * step;
-      if (reach > max_entries) return;
+      if (reach > max_reach) return false;
     }
-    layout_.tap_table.assign(static_cast<std::size_t>(reach) + 1, 0);
-    std::vector<Index> filled = {0};
-    for (const AxisLayout& axis : layout_.axes) {
-      const std::size_t before = filled.size();
-      for (Index tap = 1; tap < axis.windows.max_taps(); ++tap)
-        for (std::size_t i = 0; i < before; ++i) {
-          const Index at = filled[i] + tap * axis.windows.tap_step * axis.cell_stride;
-          layout_.tap_table[static_cast<std::size_t>(at)] =
-              layout_.tap_table[static_cast<std::size_t>(filled[i])] + static_cast<std::uint32_t>(tap * axis.tap_stride);
-          filled.push_back(at);
-        }
-    }
+    return true;
   }
   /// A box is lifted whole unless its longest axis is cut.
   void cut_boxes() {
-    constexpr double max_box_bytes = 4 << 20;
+    constexpr double large = 4 << 20;
     double box = static_cast<double>(layout_.planes_per_tile) * static_cast<double>(layout_.lanes_per_tile);
     Index longest = 0;
     for (int a = 0; a <= layout_.last(); ++a) {
@@ -479,6 +508,9 @@ class LayoutMaker {
       longest = cells;
       layout_.cut_axis = a;
     }
+    // A window of its own is cut to what stays in the first-level cache; others would be folded again for each piece.
+    const bool is_alone = layout_.axes[static_cast<std::size_t>(layout_.cut_axis)].tile == 1 && layout_.method != RowMethod::single;
+    const double max_box_bytes = is_alone ? static_cast<double>(tile_bytes_) : large;
     const double bytes_of_cell = box * static_cast<double>(work_) / static_cast<double>(longest);
     layout_.cut_cells = std::max<Index>(1, static_cast<Index>(max_box_bytes / bytes_of_cell));
     if (layout_.cut_cells >= longest || layout_.folds_planes_as_lanes()) layout_.cut_axis = -1;
@@ -540,7 +572,7 @@ class LayoutMaker {
       }
       if (layout_.lanes_from > 0) {
         const Index vector = static_cast<Index>(vector_bytes) / std::min(work_, static_cast<Index>(traits_.stored_size));
-        const Index fit = 2 * tile_bytes / bytes(std::max(cells, results)) / vector * vector;
+        const Index fit = 2 * tile_bytes_ / bytes(std::max(cells, results)) / vector * vector;
         layout_.lane_group = std::min((lane_items + vector - 1) / vector * vector, std::max(fit, 2 * vector));
       }
       layout_.lanes_at = scratch.place(cells * layout_.lane_group + lanes_in_vector, traits_.work_size);
@@ -586,7 +618,7 @@ class LayoutMaker {
     if (!layout_.out_is_direct) {
       Index results = items * layout_.lanes_per_tile * layout_.strips_per_tile;
       for (const AxisLayout& axis : layout_.axes) results *= axis.tile;
-      if (traits_.has_positions && !layout_.tap_table.empty())
+      if (traits_.has_positions && layout_.taps_are_unique)
         layout_.origins_at = scratch.place(results / items / layout_.lanes_per_tile + 1, sizeof(std::int32_t));
       layout_.packed_out_at = scratch.place(results + lanes_in_vector, result_size);
       if (layout_.cut_axis >= 0) layout_.pieces_at = scratch.place(results + lanes_in_vector, result_size);
@@ -599,6 +631,7 @@ class LayoutMaker {
   const ElementTraits& traits_;
   bool is_transposed_;
   Index work_;
+  Index tile_bytes_;  ///< working elements of a tile: half of a small second-level cache, or lifted in the first-level one
   Layout layout_;
   std::vector<const Axis*> sources_;
   bool rows_are_short_ = false;

@@ -68,7 +68,7 @@ struct Layout {
   Index lane_index_stride = 1;
   Index lane_inner = 1, lane_cells = 1, lane_cell_stride = 0;  ///< an axis that is pooled cell by cell may be lanes
   std::vector<int> by_cell_stride;                ///< axes, largest weight in flat indices first
-  std::vector<std::uint32_t> tap_table;           ///< tap number by cells behind tap 0; empty if that is ambiguous
+  bool taps_are_unique = false;                   ///< no two taps are as many cells behind tap 0
   bool has_empty_windows = false;
   Index max_position = 0;                         ///< of a cell in the box of a tile
   int cut_axis = -1;                              ///< axis whose cells are folded piece by piece; -1 if a box is small
