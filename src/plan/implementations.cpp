@@ -50,7 +50,7 @@ bool accepts_small_windows(const PlanData& plan) {
 /// bits, which the engine combines one by one: 2 to 3 times.
 bool accepts_register_argmax(const PlanData& plan) {
   if (!accepts_winners(plan)) return false;
-  if (size_of(plan.kind) == 8) return true;
+  if (size_of(plan.kind) == 8) return plan.rows->rows_per_plane * plan.rows->horizontal.window.output > 4;
   const Rows& rows = *plan.rows;
   if (rows.vertical_count > 3 || !rows.in_is_packed() || !rows.out_is_packed()) return false;
   for (int v = 0; v < rows.vertical_count; ++v)

@@ -133,7 +133,8 @@ class LayoutMaker {
     layout_.axes.emplace_back();
     sources_.push_back(&row.window);
     constexpr Index enough_bytes = 64;
-    identity_only_ = layout_.loops.empty() || layout_.lanes * static_cast<Index>(traits_.stored_size) >= enough_bytes;
+    const bool tells_positions = layout_.loops.empty() || layout_.loops.back().stride.tangent_in > 0;
+    identity_only_ = layout_.loops.empty() || (traits_.has_positions && !tells_positions) || layout_.lanes * static_cast<Index>(traits_.stored_size) >= enough_bytes;
     if (identity_only_) return;
     const LoopAxis& loop = layout_.loops.back();
     AxisLayout& axis = layout_.axes.back();
