@@ -22,7 +22,7 @@ inline constexpr bool is_view<View<E>> = true;
 }  // namespace graph
 
 /// An array for a node: the value of an input, a tangent, or a gradient. It is read while the program runs. One that
-/// refers to a temporary is for the call that it is written in: copying it is an error, because a copy would last longer.
+/// refers to a temporary is for the call that it is written in: copying it is an error, since a copy could outlive it.
 template <class T>
 class Bound {
  public:
@@ -108,8 +108,8 @@ class Bindings {
 
 namespace graph {
 
-/// The parameter of a run: refers to a list that lasts as long as the call. Braces; or a list that was made before, such
-/// as `Bindings`, a vector or a span, whose arrays must have lasted until now.
+/// The parameter of a run: refers to a list that lasts as long as the call. Braces; or `Bindings`, a vector or a span,
+/// none of whose arrays may be a temporary.
 template <class T>
 class BoundArrays {
  public:

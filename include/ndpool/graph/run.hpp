@@ -101,7 +101,7 @@ struct Run {
     }
   }
 
-  /// Outputs that are leaves are copied, and so are their tangents: the array of a caller, or a parameter, may be gone or
+  /// Outputs that are leaves are copied, with their tangents: the array of a caller, or a parameter, may be gone or
   /// changed before it is read.
   void keep_leaf_outputs(const Tape& tape) {
     for (std::size_t n = 0; n < code.nodes.size(); ++n) {
