@@ -1,6 +1,7 @@
 #include "kernels/indices/blocks.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace ndpool::indices {
 
@@ -88,6 +89,7 @@ Index BlockWalk::first(const Measure& measure) const {
 
 template <class T>
 void BlockWalk::fill(const Measure& measure, T* table) const {
+  using U = std::make_unsigned_t<T>;
   Index known = 1;
   table[0] = 0;
   for (int d = layout_.count - 1; d >= chunk_dim_; --d) {
@@ -99,12 +101,12 @@ void BlockWalk::fill(const Measure& measure, T* table) const {
     const Index first = coefficient == 0 ? 0 : walk.value();
     T* to = table + known;
     for (Index i = 1; i < count; ++i, to += known) {
-      T more = 0;
+      U more = 0;
       if (coefficient != 0) {
         walk.next();
-        more = static_cast<T>(coefficient * (walk.value() - first));
+        more = static_cast<U>(coefficient * (walk.value() - first));
       }
-      for (Index k = 0; k < known; ++k) to[k] = static_cast<T>(static_cast<Index>(table[k]) + static_cast<Index>(more));
+      for (Index k = 0; k < known; ++k) to[k] = static_cast<T>(static_cast<U>(table[k]) + more);
     }
     known *= count;
   }

@@ -57,24 +57,22 @@ class BlockWalk {
   /// The measure of the first output of the block.
   Index first(const Measure& measure) const;
 
-  /// A table of the measures of all outputs, less that of the first.
+  /// A table of the measures of all outputs, less that of the first. Blocks that are alike share it.
   template <class T>
-  class Table {
-   public:
-    Table(T* room, const Measure& measure) : entries_(room), measure_(measure) {}
-    const T* of(const BlockWalk& walk) {
-      if (!walk.is_like(known_chunk_, known_count_, measure_)) {
-        walk.fill(measure_, entries_);
-        known_chunk_ = walk.chunk_first_;
-        known_count_ = walk.chunk_count_;
-      }
-      return entries_;
-    }
+  struct Table {
+    T* entries;
+    Index chunk = -1, count = 0;  ///< that it was made for
 
-   private:
-    T* entries_;
-    const Measure& measure_;
-    Index known_chunk_ = -1, known_count_ = 0;
+    const T* of(const BlockWalk& walk, const Measure& measure) {
+      const bool moves_alike = chunk == walk.chunk_first_ || walk.chunk_count_ == 1 ||
+                               measure.is_linear(walk.layout_.dim(walk.chunk_dim_), walk.chunk_dim_);
+      if (count < walk.chunk_count_ || !moves_alike) {
+        walk.fill(measure, entries);
+        chunk = walk.chunk_first_;
+        count = walk.chunk_count_;
+      }
+      return entries;
+    }
   };
 
   /// True if elements with these strides follow one another in every block.
@@ -89,10 +87,6 @@ class BlockWalk {
   }
 
  private:
-  bool is_like(Index chunk, Index count, const Measure& measure) const {
-    return count == chunk_count_ &&
-           (chunk == chunk_first_ || measure.is_linear(layout_.dim(chunk_dim_), chunk_dim_));
-  }
   template <class T>
   void fill(const Measure& measure, T* table) const;
   void place_chunk(Index number);

@@ -54,9 +54,9 @@ struct OffsetLoops {
   /// Answers whether an index lies outside of its output's window.
   bool (*decode[element_forms])(const Decoding<Offset>&);
   bool (*taps_are_real[element_forms])(const AxisCheck<Offset>&);
-  /// cells[offset] += value, in order.
-  void (*add_f32)(const Offset* offsets, Index count, const float* values, float* cells);
-  void (*add_f64)(const Offset* offsets, Index count, const double* values, double* cells);
+  /// cells[offset] += value, in order; the second where many are in no cell, as those of windows across slabs.
+  void (*add_f32[2])(const Offset* offsets, Index count, const float* values, float* cells);
+  void (*add_f64[2])(const Offset* offsets, Index count, const double* values, double* cells);
   /// cells[offset] = value, in order; for elements of 1, 2, 4 and 8 bytes.
   void (*put[4])(const Offset* offsets, Index count, const void* values, void* cells);
   /// value = cells[offset], 0 for none.

@@ -1,36 +1,17 @@
 #include "kernels/indices/maps.hpp"
 
 #include "kernels/indices/blocks.hpp"
+#include "kernels/indices/targets.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <new>
 
 namespace ndpool::indices {
 
 namespace {
-
-constexpr std::size_t scalar_sizes[] = {
-#define NDPOOL_ROW(name, type) sizeof(type),
-    NDPOOL_ALL_SCALARS(NDPOOL_ROW)
-#undef NDPOOL_ROW
-};
-Index size_of_kind(ScalarKind kind) { return static_cast<Index>(scalar_sizes[static_cast<int>(kind)]); }
-bool is_half(ScalarKind kind) { return kind == ScalarKind::kind_f16 || kind == ScalarKind::kind_bf16; }
-constexpr Index index_sizes[] = {1, 2, 4, 8, 4};
-
-/// Copies elements of 1, 2, 4 or 8 bytes as numbers of that size.
-template <class Use>
-void with_size(Index size, const Use& use) {
-  switch (size) {
-    case 1: return use(std::uint8_t{});
-    case 2: return use(std::uint16_t{});
-    case 4: return use(std::uint32_t{});
-    default: return use(std::uint64_t{});
-  }
-}
-int log2_of(Index size) { return std::countr_zero(static_cast<std::uint64_t>(size)); }
 
 /// What a thread keeps of a block; the cells of a tile, or which of them were taken, are behind it.
 template <class Offset>
@@ -42,59 +23,6 @@ struct BlockScratch {
   alignas(64) char values[8 * max_block];
   alignas(64) float wide[max_block];
 };
-
-/// The cells of a box in an array, or packed in scratch.
-struct Target {
-  Index stride[max_dims];
-  Index origin = 0;  ///< the lowest element of the box in memory
-  Index cells = 1;   ///< of the box
-
-  Target(const Layout& layout, const Box& box, bool is_packed) {
-    for (int d = layout.count - 1; d >= 0; --d) {
-      const Index extent = box.cells[d].end - box.cells[d].begin;
-      stride[d] = is_packed ? cells : layout.dim(d).cell_stride;
-      origin += box.cells[d].begin * stride[d] + (stride[d] < 0 ? (extent - 1) * stride[d] : 0);
-      cells *= extent;
-    }
-  }
-};
-
-/// Calls use(first element, how many, how far apart, how many came before) for runs of cells, in order of the box.
-template <class Use>
-void for_each_run(const Layout& layout, const Box& box, const Target& target, const Use& use) {
-  const auto extent = [&](int d) { return box.cells[d].end - box.cells[d].begin; };
-  int d = layout.count - 1;
-  while (d > 0 && extent(d) == 1) --d;
-  const Index step = target.stride[d];
-  Index length = extent(d);
-  while (d > 0 && (extent(d - 1) == 1 || target.stride[d - 1] == step * length)) length *= extent(--d);
-  Index position[max_dims], at = 0, before = 0;
-  for (int o = 0; o < layout.count; ++o) {
-    position[o] = 0;
-    at += box.cells[o].begin * target.stride[o];
-  }
-  for (;;) {
-    use(at, length, step, before);
-    before += length;
-    int o = d - 1;
-    for (; o >= 0; --o) {
-      at += target.stride[o];
-      if (++position[o] < extent(o)) break;
-      at -= position[o] * target.stride[o];
-      position[o] = 0;
-    }
-    if (o < 0) return;
-  }
-}
-
-template <class T>
-void fill_zeros(T* to, Index length, Index step) {
-  if (step == 1) {
-    std::memset(to, 0, static_cast<std::size_t>(length) * sizeof(T));
-    return;
-  }
-  for (Index i = 0; i < length; ++i) to[i * step] = T(0);
-}
 
 /// Runs one tile.
 template <class Offset>
@@ -119,6 +47,12 @@ class TileRun {
     }
   }
 
+  static std::size_t bytes(const Layout& layout, IndexMap map, std::size_t cell_bytes) {
+    const int axes = layout.pooled_end - layout.pooled_begin;
+    return sizeof(BlockScratch<Offset>) +
+           (map == IndexMap::check ? check_bytes(axes) : static_cast<std::size_t>(layout.max_tile_cells) * cell_bytes);
+  }
+
   bool run() {
     switch (job_.map) {
       case IndexMap::check: return check();
@@ -141,24 +75,11 @@ class TileRun {
   bool is_slab() const { return layout_.by_cells.slab > 0; }
 
   // ---- blocks of indices and values
-  /// Elements of a block, one behind the other: where they are, or gathered into `room`.
-  const void* load(const BlockWalk& walk, BlockWalk::Table<std::int64_t>& at, const Measure& strides, const void* array,
-                   Index size, void* room) const {
-    const char* from = static_cast<const char*>(array) + walk.first(strides) * size;
-    if (walk.is_packed(strides)) return from;
-    const std::int64_t* offsets = at.of(walk);
-    with_size(size, [&]<class Bits>(Bits) {
-      const Bits* elements = reinterpret_cast<const Bits*>(from);
-      Bits* to = static_cast<Bits*>(room);
-      for (Index i = 0; i < walk.count(); ++i) to[i] = elements[offsets[i]];
-    });
-    return room;
-  }
   const void* load_indices(const BlockWalk& walk) {
-    return load(walk, index_at_, index_strides_, job_.indices, index_size_, scratch_.indices);
+    return load_block(walk, index_at_, index_strides_, job_.indices, index_size_, scratch_.indices);
   }
   const void* load_values(const BlockWalk& walk) {
-    return load(walk, value_at_, value_strides_, job_.values, size_, scratch_.values);
+    return load_block(walk, value_at_, value_strides_, job_.values, size_, scratch_.values);
   }
   /// Where the values of a block go, or a block of scratch if they are not packed.
   void* values_of(const BlockWalk& walk) const {
@@ -168,7 +89,7 @@ class TileRun {
   void store_values(const BlockWalk& walk) {
     if (walk.is_packed(value_strides_)) return;
     char* to = static_cast<char*>(job_.values) + walk.first(value_strides_) * size_;
-    const std::int64_t* offsets = value_at_.of(walk);
+    const std::int64_t* offsets = value_at_.of(walk, value_strides_);
     with_size(size_, [&]<class Bits>(Bits) {
       const Bits* from = reinterpret_cast<const Bits*>(scratch_.values);
       Bits* elements = reinterpret_cast<Bits*>(to);
@@ -227,10 +148,10 @@ class TileRun {
     Decoding<Offset> job{};
     job.indices = indices;
     job.count = walk.count();
-    job.base = base.of(walk);
+    job.base = base.of(walk, decoder.base);
     job.constant = static_cast<Offset>(walk.first(decoder.base) - decoder.origin);
     if (watches_) {
-      job.window = windows_.of(walk);
+      job.window = windows_.of(walk, window_);
       job.first_window = static_cast<Offset>(walk.first(window_) - window_before_);
       job.window_length = static_cast<Offset>(window_length_);
     }
@@ -246,6 +167,7 @@ class TileRun {
   bool check() {
     const bool flat = is_flat(job_.form);
     const Index last = (flat ? layout_.cell_count : layout_.tap_count) - 1;
+    if (!flat) make_check_tables();
     BlockWalk walk(layout_, box_);
     while (walk.next()) {
       const void* indices = load_indices(walk);
@@ -254,30 +176,43 @@ class TileRun {
     }
     return true;
   }
+  /// Of one axis: its first real taps, and how many there are.
+  struct TapTables {
+    BlockWalk::Table<Offset> first, taps;
+  };
+  TapTables* tap_tables() const { return reinterpret_cast<TapTables*>(behind_); }
+  void make_check_tables() {
+    const int axes = layout_.pooled_end - layout_.pooled_begin;
+    auto* room = reinterpret_cast<Offset*>(behind_ + (static_cast<std::size_t>(axes) * sizeof(TapTables) + 63) / 64 * 64);
+    for (int a = 0; a < axes; ++a, room += 2 * max_block) new (tap_tables() + a) TapTables{{room}, {room + max_block}};
+  }
   /// Windows that reach over an end of an axis have fewer taps, and so have most bins.
   bool taps_are_real(const BlockWalk& walk, const void* indices) {
-    Measure first, taps;
-    first.of_pooled = Measure::By::first_tap;
-    taps.of_pooled = Measure::By::taps;
     for (int d = layout_.pooled_begin; d < layout_.pooled_end; ++d) {
       const Dim& dim = layout_.dim(d);
       const Range positions = walk.positions(d), full = dim.window.adaptive ? Range{} : dim.window.full_outputs();
       if (positions.begin >= full.begin && positions.end <= full.end) continue;
+      Measure first, taps;
+      first.of_pooled = Measure::By::first_tap;
+      taps.of_pooled = Measure::By::taps;
       std::fill_n(first.coefficient, layout_.count, Index{0});
       first.coefficient[d] = 1;
       std::copy_n(first.coefficient, layout_.count, taps.coefficient);
-      BlockWalk::Table<Offset> first_table(scratch_.base, first), tap_table(scratch_.window, taps);
+      TapTables& tables = tap_tables()[d - layout_.pooled_begin];
       const AxisCheck<Offset> job = {.indices = indices,
                                      .count = walk.count(),
                                      .divisor = dim.tap_weight,
                                      .kernel = dim.window.kernel,
-                                     .first = first_table.of(walk),
-                                     .taps = tap_table.of(walk),
+                                     .first = tables.first.of(walk, first),
+                                     .taps = tables.taps.of(walk, taps),
                                      .first_of_all = static_cast<Offset>(walk.first(first)),
                                      .taps_of_all = static_cast<Offset>(walk.first(taps))};
       if (!loops().taps_are_real[element_](job)) return false;
     }
     return true;
+  }
+  static std::size_t check_bytes(int axes) {
+    return static_cast<std::size_t>(axes) * (sizeof(TapTables) + 2 * max_block * sizeof(Offset)) + 64;
   }
 
   bool take() {
@@ -317,53 +252,25 @@ class TileRun {
     if (is_packed)
       std::memset(cells, 0, static_cast<std::size_t>(target.cells * size));
     else
-      zero_cells(array);
+      zero_cells(layout_, box_, array, job_.cells, size_);
     BlockWalk walk(layout_, box_);
     while (walk.next()) {
       if (decode(walk, load_indices(walk), decoder_, base_, scratch_.offsets)) return false;
       const void* values = load_values(walk);
       if (halves) {
-        loops_.widen[half()](values, walk.count(), scratch_.wide);
+        loops_.widen[half_of(job_.kind)](values, walk.count(), scratch_.wide);
         values = scratch_.wide;
       }
       if (job_.map == IndexMap::put)
         loops().put[log2_of(size)](scratch_.offsets, walk.count(), values, cells);
       else if (size == 4)
-        loops().add_f32(scratch_.offsets, walk.count(), static_cast<const float*>(values), reinterpret_cast<float*>(cells));
+        loops().add_f32[is_slab()](scratch_.offsets, walk.count(), static_cast<const float*>(values), reinterpret_cast<float*>(cells));
       else
-        loops().add_f64(scratch_.offsets, walk.count(), static_cast<const double*>(values),
+        loops().add_f64[is_slab()](scratch_.offsets, walk.count(), static_cast<const double*>(values),
                         reinterpret_cast<double*>(cells));
     }
-    if (is_packed) leave(array, cells, halves);
+    if (is_packed) copy_out(layout_, box_, array, cells, job_.kind, halves, job_.cells, scratch_.values);
     return true;
-  }
-  int half() const { return job_.kind == ScalarKind::kind_f16 ? 0 : 1; }
-
-  void zero_cells(const Target& array) {
-    with_size(size_, [&]<class Bits>(Bits) {
-      for_each_run(layout_, box_, array, [&](Index at, Index length, Index step, Index) {
-        fill_zeros(static_cast<Bits*>(job_.cells) + at, length, step);
-      });
-    });
-  }
-  /// From packed cells to the array.
-  void leave(const Target& array, const char* cells, bool halves) {
-    with_size(size_, [&]<class Bits>(Bits) {
-      for_each_run(layout_, box_, array, [&](Index at, Index length, Index step, Index before) {
-        Bits* to = static_cast<Bits*>(job_.cells) + at;
-        if (halves && step == 1) return loops_.round[half()](reinterpret_cast<const float*>(cells) + before, length, to);
-        const Bits* from = reinterpret_cast<const Bits*>(cells) + before;
-        for (Index begin = 0; begin < length; begin += max_block) {
-          const Index some = std::min(max_block, length - begin);
-          if (halves) {
-            loops_.round[half()](reinterpret_cast<const float*>(cells) + before + begin, some, scratch_.values);
-            from = reinterpret_cast<const Bits*>(scratch_.values);
-          }
-          for (Index i = 0; i < some; ++i) to[(begin + i) * step] = from[i];
-          from += some;
-        }
-      });
-    });
   }
 
   /// Backwards, so that the first value that comes to a cell is the one that `put` leaves there.
@@ -375,7 +282,7 @@ class TileRun {
     if (is_slab() && !job_.all_outputs) watch_windows();
     auto* const is_taken = reinterpret_cast<std::uint8_t*>(behind_);
     std::memset(is_taken, 0, static_cast<std::size_t>(packed.cells));
-    BlockWalk::Table<Offset> mark_base(scratch_.mark_base, to_marks.base);
+    BlockWalk::Table<Offset> mark_base{scratch_.mark_base};
     BlockWalk walk(layout_, box_, true);
     while (walk.next()) {
       const void* indices = load_indices(walk);
@@ -383,7 +290,7 @@ class TileRun {
       watches_ = false;
       decode(walk, indices, decoder_, base_, scratch_.offsets);
       watches_ = window_length_ > 0;
-      const std::int64_t* at = value_at_.of(walk);
+      const std::int64_t* at = value_at_.of(walk, value_strides_);
       with_size(size_, [&]<class Bits>(Bits) {
         const Bits* cells = static_cast<const Bits*>(job_.cells) + array.origin;
         Bits* values = static_cast<Bits*>(job_.values) + walk.first(value_strides_);
@@ -410,8 +317,8 @@ class TileRun {
   Decoder decoder_;
   Index window_before_ = 0, window_length_ = 0;
   bool watches_ = false;
-  BlockWalk::Table<std::int64_t> index_at_{scratch_.index_at, index_strides_}, value_at_{scratch_.value_at, value_strides_};
-  BlockWalk::Table<Offset> base_{scratch_.base, decoder_.base}, windows_{scratch_.window, window_};
+  BlockWalk::Table<std::int64_t> index_at_{scratch_.index_at}, value_at_{scratch_.value_at};
+  BlockWalk::Table<Offset> base_{scratch_.base}, windows_{scratch_.window};
 };
 
 }  // namespace
@@ -422,12 +329,12 @@ bool run_tile(const MapJob& job, Index tile, void* scratch) {
 }
 
 std::size_t scratch_bytes(const Layout& layout, IndexMap map, ScalarKind kind) {
-  const std::size_t block = layout.is_narrow ? sizeof(BlockScratch<std::int32_t>) : sizeof(BlockScratch<std::int64_t>);
-  const auto cells = static_cast<std::size_t>(layout.max_tile_cells);
-  if (map == IndexMap::take_last) return block + cells;
-  if (map == IndexMap::add && is_half(kind)) return block + cells * sizeof(float);
-  const bool is_packed = is_by_cells(map) && layout.by_cells.slab > 0 && !layout.is_nested;
-  return block + (is_packed ? cells * static_cast<std::size_t>(size_of_kind(kind)) : 0);
+  const bool is_packed = (map == IndexMap::add || map == IndexMap::put) && layout.by_cells.slab > 0 && !layout.is_nested;
+  std::size_t cell_bytes = is_packed ? static_cast<std::size_t>(size_of_kind(kind)) : 0;
+  if (map == IndexMap::take_last) cell_bytes = 1;
+  if (map == IndexMap::add && is_half(kind)) cell_bytes = sizeof(float);
+  if (layout.is_narrow) return TileRun<std::int32_t>::bytes(layout, map, cell_bytes);
+  return TileRun<std::int64_t>::bytes(layout, map, cell_bytes);
 }
 
 }  // namespace ndpool::indices
