@@ -9,7 +9,7 @@ namespace ndpool::indices {
 
 /// A number that every output has: the sum over dimensions of a coefficient times something of its position there.
 struct Measure {
-  enum class By : unsigned char { position, start, first_tap, taps };
+  enum class By : unsigned char { position, start, bin_length };
   By of_pooled = By::position;  ///< planes and lanes count by position
   Index coefficient[max_dims];
 
@@ -29,8 +29,7 @@ class PositionWalk {
     switch (by_) {
       case Measure::By::position: return position_;
       case Measure::By::start: return start_;
-      case Measure::By::first_tap: return axis_.adaptive ? 0 : axis_.taps(position_).first_tap;
-      case Measure::By::taps: return axis_.adaptive ? bin_length() : axis_.taps(position_).count;
+      case Measure::By::bin_length: return bin_length();
     }
     return 0;
   }

@@ -15,35 +15,69 @@ constexpr double cell_bytes = 4;
 /// From the first cell of a window up to one past its last; of bins the least.
 Index span_of(const Axis& axis) { return axis.adaptive ? std::max<Index>(1, axis.kernel - 1) : axis.span(1); }
 
+Dim batch_dim(const LoopAxis& axis) {
+  Dim dim;
+  dim.window = batch_axis(axis.extent);
+  dim.outputs = dim.cells = axis.extent;
+  dim.index_stride = axis.stride.out;
+  dim.value_stride = axis.stride.tangent_out;
+  dim.cell_stride = axis.stride.tangent_in;
+  return dim;
+}
+Dim pooled_dim(const PooledAxis& axis) {
+  Dim dim = batch_dim({axis.window.output, axis.stride});
+  dim.window = axis.window;
+  dim.is_pooled = true;
+  dim.cells = axis.window.input;
+  dim.tap_weight = axis.tap_stride;
+  dim.flat_weight = axis.cell_stride;
+  return dim;
+}
+
+/// Planes and lanes may be visited in any order: cells that are far apart outermost, and as one dimension what all
+/// arrays step through like one.
+std::vector<Dim> batch_dims(const Rows& rows) {
+  std::vector<Dim> dims;
+  dims.reserve(static_cast<std::size_t>(rows.loop_count + rows.vertical_count + 4));
+  for (int i = 0; i < rows.loop_count; ++i) dims.push_back(batch_dim(rows.loops[i]));
+  if (rows.inner.extent > 1) dims.push_back(batch_dim(rows.inner));
+  std::stable_sort(dims.begin(), dims.end(),
+                   [](const Dim& a, const Dim& b) { return std::abs(a.cell_stride) > std::abs(b.cell_stride); });
+  std::size_t kept = 0;
+  for (const Dim& dim : dims) {
+    Dim& before = dims[kept == 0 ? 0 : kept - 1];
+    const bool is_one = kept > 0 && before.cell_stride == dim.cell_stride * dim.cells &&
+                        before.index_stride == dim.index_stride * dim.cells &&
+                        before.value_stride == dim.value_stride * dim.cells;
+    if (is_one) {
+      Dim both = dim;
+      both.outputs = both.cells = both.window.input = both.window.output = before.cells * dim.cells;
+      before = both;
+    } else {
+      dims[kept++] = Dim(dim);
+    }
+  }
+  dims.resize(kept);
+  return dims;
+}
+
 void add_dims(const Rows& rows, Layout& layout) {
+  layout.dims = batch_dims(rows);
   std::vector<Dim>& dims = layout.dims;
-  dims.reserve(static_cast<std::size_t>(rows.loop_count + rows.vertical_count + 3));
-  const auto add = [&](Index extent, const Strides& stride) {
-    ++layout.count;
-    Dim& dim = dims.emplace_back();
-    dim.window = batch_axis(extent);
-    dim.outputs = dim.cells = extent;
-    dim.index_stride = stride.out;
-    dim.value_stride = stride.tangent_out;
-    dim.cell_stride = stride.tangent_in;
-  };
-  const auto add_pooled = [&](const PooledAxis& axis) {
-    add(axis.window.output, axis.stride);
-    Dim& dim = dims.back();
-    dim.window = axis.window;
-    dim.is_pooled = true;
-    dim.cells = axis.window.input;
-    dim.tap_weight = axis.tap_stride;
-    dim.flat_weight = axis.cell_stride;
-    layout.cell_count *= dim.cells;
-  };
-  if (rows.loop_count == 0) add(1, {});
-  for (int i = 0; i < rows.loop_count; ++i) add(rows.loops[i].extent, rows.loops[i].stride);
-  layout.pooled_begin = layout.count;
-  for (int v = 0; v < rows.vertical_count; ++v) add_pooled(rows.vertical[v]);
-  add_pooled(rows.horizontal);
-  layout.pooled_end = layout.count;
-  add(rows.inner.extent, rows.inner.stride);
+  // Lanes are nearer to one another than the cells of a row.
+  Dim lanes = batch_dim({});
+  if (!dims.empty() && std::abs(dims.back().cell_stride) < std::abs(rows.horizontal.stride.tangent_in)) {
+    lanes = dims.back();
+    dims.pop_back();
+  }
+  if (dims.empty()) dims.push_back(batch_dim({}));
+  layout.pooled_begin = static_cast<int>(dims.size());
+  for (int v = 0; v < rows.vertical_count; ++v) dims.push_back(pooled_dim(rows.vertical[v]));
+  dims.push_back(pooled_dim(rows.horizontal));
+  layout.pooled_end = static_cast<int>(dims.size());
+  dims.push_back(lanes);
+  layout.count = static_cast<int>(dims.size());
+  for (int d = layout.pooled_begin; d < layout.pooled_end; ++d) layout.cell_count *= layout.dim(d).cells;
   layout.slab_dim = layout.pooled_begin;
   while (layout.slab_dim + 1 < layout.pooled_end && layout.dim(layout.slab_dim).cells == 1) ++layout.slab_dim;
 }
@@ -137,6 +171,10 @@ bool is_narrow(const Layout& layout) {
   const double reach = (static_cast<double>(slab.window.lo) + static_cast<double>(slab.cells) +
                         2 * static_cast<double>(layout.slack) + 2 * static_cast<double>(span_of(slab.window))) *
                        static_cast<double>(slab.flat_weight);
+  for (int d = layout.pooled_begin; d < layout.pooled_end; ++d) {
+    const Axis& axis = layout.dim(d).window;
+    if (static_cast<double>(axis.lo) + static_cast<double>(axis.input) + static_cast<double>(axis.kernel) * static_cast<double>(axis.dilation) >= limit) return false;
+  }
   return std::max(span_of(layout, layout.by_cells), span_of(layout, layout.by_outputs)) < limit && reach < limit &&
          static_cast<double>(layout.tap_count) < limit && static_cast<double>(layout.cell_count) < limit &&
          static_cast<double>(layout.max_tile_cells) < limit;

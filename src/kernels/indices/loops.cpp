@@ -102,18 +102,17 @@ template <class I, class Offset>
 bool taps_are_real(const AxisCheck<Offset>& job) {
   using U = std::make_unsigned_t<Offset>;
   const I* HWY_RESTRICT indices = static_cast<const I*>(job.indices);
-  const Offset* HWY_RESTRICT first = job.first;
-  const Offset* HWY_RESTRICT taps = job.taps;
+  const Offset* HWY_RESTRICT start = job.start;
+  const Offset* HWY_RESTRICT end = job.end;
   const Divisor<I, Offset> on_axis(job.divisor), before(job.divisor * job.kernel);
-  const U kernel = static_cast<U>(job.kernel);
-  const U first_of_all = static_cast<U>(job.first_of_all), taps_of_all = static_cast<U>(job.taps_of_all);
+  const U kernel = static_cast<U>(job.kernel), dilation = static_cast<U>(job.dilation);
+  const U start_of_all = static_cast<U>(job.start_of_all), end_of_all = static_cast<U>(job.end_of_all);
   U wrong = 0;
   for (Index i = 0; i < job.count; ++i) {
     const Offset tap = static_cast<Offset>(indices[i]);
     const U names = indices[i] == no_index<I> ? U(0) : static_cast<U>(-1);
-    const U at = static_cast<U>(on_axis(tap)) - static_cast<U>(before(tap)) * kernel;
-    const U beyond =
-        at - first_of_all - static_cast<U>(first[i]) < taps_of_all + static_cast<U>(taps[i]) ? U(0) : static_cast<U>(-1);
+    const U at = (static_cast<U>(on_axis(tap)) - static_cast<U>(before(tap)) * kernel) * dilation + start_of_all;
+    const U beyond = at + static_cast<U>(start[i]) < end_of_all + static_cast<U>(end[i]) ? U(0) : static_cast<U>(-1);
     wrong |= names & beyond;
   }
   return wrong == 0;

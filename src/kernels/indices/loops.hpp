@@ -38,15 +38,15 @@ struct Decoding {
   Offset* offsets;
 };
 
-/// Whether the taps of a block are real on one axis: tap / divisor - tap / (divisor * kernel) * kernel is one of the
-/// taps of its output from the first real one on.
+/// Whether the taps of a block are on cells of one axis, or in their bins: on_axis = tap / divisor % kernel, and
+/// on_axis * dilation + start < end, where both are sums of a number for all outputs and one of each.
 template <class Offset>
 struct AxisCheck {
   const void* indices;
   Index count;
-  Index divisor, kernel;
-  const Offset *first, *taps;  ///< less those of the first output
-  Offset first_of_all, taps_of_all;
+  Index divisor, kernel, dilation;
+  const Offset *start, *end;
+  Offset start_of_all, end_of_all;
 };
 
 template <class Offset>

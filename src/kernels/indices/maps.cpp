@@ -176,9 +176,9 @@ class TileRun {
     }
     return true;
   }
-  /// Of one axis: its first real taps, and how many there are.
+  /// Of one axis: where windows begin, and where bins end.
   struct TapTables {
-    BlockWalk::Table<Offset> first, taps;
+    BlockWalk::Table<Offset> start, end;
   };
   TapTables* tap_tables() const { return reinterpret_cast<TapTables*>(behind_); }
   void make_check_tables() {
@@ -192,21 +192,23 @@ class TileRun {
       const Dim& dim = layout_.dim(d);
       const Range positions = walk.positions(d), full = dim.window.adaptive ? Range{} : dim.window.full_outputs();
       if (positions.begin >= full.begin && positions.end <= full.end) continue;
-      Measure first, taps;
-      first.of_pooled = Measure::By::first_tap;
-      taps.of_pooled = Measure::By::taps;
-      std::fill_n(first.coefficient, layout_.count, Index{0});
-      first.coefficient[d] = 1;
-      std::copy_n(first.coefficient, layout_.count, taps.coefficient);
+      Measure starts, ends;
+      starts.of_pooled = Measure::By::start;
+      ends.of_pooled = Measure::By::bin_length;
+      std::fill_n(starts.coefficient, layout_.count, Index{0});
+      std::fill_n(ends.coefficient, layout_.count, Index{0});
+      (dim.window.adaptive ? ends : starts).coefficient[d] = 1;
       TapTables& tables = tap_tables()[d - layout_.pooled_begin];
+      const Index end = dim.window.adaptive ? walk.first(ends) : dim.cells;
       const AxisCheck<Offset> job = {.indices = indices,
                                      .count = walk.count(),
                                      .divisor = dim.tap_weight,
                                      .kernel = dim.window.kernel,
-                                     .first = tables.first.of(walk, first),
-                                     .taps = tables.taps.of(walk, taps),
-                                     .first_of_all = static_cast<Offset>(walk.first(first)),
-                                     .taps_of_all = static_cast<Offset>(walk.first(taps))};
+                                     .dilation = dim.window.dilation,
+                                     .start = tables.start.of(walk, starts),
+                                     .end = tables.end.of(walk, ends),
+                                     .start_of_all = static_cast<Offset>(walk.first(starts)),
+                                     .end_of_all = static_cast<Offset>(end)};
       if (!loops().taps_are_real[element_](job)) return false;
     }
     return true;
