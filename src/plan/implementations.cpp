@@ -103,10 +103,10 @@ constexpr Implementation list[] = {
     {"disjoint", MapKind::vjp, accepts_small_disjoint, scratch_of_disjoint, run_disjoint},
     {"general", MapKind::vjp, accepts_general_vjp, scratch_of_general_vjp, run_general_vjp},
     // Maps by given indices.
-    {"indices", MapKind::jvp_from_indices, accepts_indices, scratch_of_indices, run_index_jvp},
-    {"indices", MapKind::vjp_from_indices, accepts_indices, scratch_of_indices, run_index_vjp},
-    {"indices", MapKind::unpool, accepts_unpooling, scratch_of_indices, run_unpool},
-    {"indices", MapKind::unpool_vjp, accepts_unpooling, scratch_of_indices, run_unpool_vjp},
+    {"indices", MapKind::jvp_from_indices, accepts_indices, scratch_of_index_jvp, run_index_jvp},
+    {"indices", MapKind::vjp_from_indices, accepts_indices, scratch_of_index_vjp, run_index_vjp},
+    {"indices", MapKind::unpool, accepts_unpooling, scratch_of_unpool, run_unpool},
+    {"indices", MapKind::unpool_vjp, accepts_unpooling, scratch_of_unpool_vjp, run_unpool_vjp},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // chosen when its plan is made; the reference comes last.
 #pragma once
 
+#include "kernels/indices/layout.hpp"
 #include "plan/general_plan.hpp"
 
 #include <ndpool/kernel_plan.hpp>
@@ -17,6 +18,9 @@ struct PlanData {
   std::unique_ptr<const Rows> rows;  ///< canonical; cut to rows of lanes where the row kernels would keep too much
   bool rows_fit = false;             ///< the row kernels can keep the rows that they fold
   bool is_for_indices = false;       ///< made for the maps by given indices alone
+  std::unique_ptr<const indices::Layout> indices;  ///< of the maps by given indices; null if there are no winners
+  std::unique_ptr<const indices::Layout> unpool;   ///< of unpooling, whose windows are bins
+  std::unique_ptr<const indices::Layout> plane;    ///< of the VJP of the row kernels, which finds taps plane by plane
   std::unique_ptr<const PackedPlanes> packed;        ///< of the row kernels; null where planes are pooled one by one
   Index values_tile = 0;                             ///< rows of a tile, and scratch, of the row kernels
   std::size_t values_bytes = 0;
