@@ -46,6 +46,10 @@ class KernelPlan {
   /// NDPOOL_FORCE_IMPLEMENTATION, names accepts this problem in none of its maps; the sentence lists those that do.
   static std::shared_ptr<const KernelPlan> make(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry,
                                                 const ArrayStrides& strides, const PlanOptions& options = {});
+  /// The same with the first implementations that accept the problem, whatever the environment names: for plans that run a
+  /// part of another.
+  static std::shared_ptr<const KernelPlan> make_unforced(ScalarKind kind, const KernelChoice& choice,
+                                                         const Geometry& geometry, const ArrayStrides& strides);
   /// A plan for maps by indices, whose strides are those of `out`; the arrays of values or tangents have the strides of
   /// the tangents. It needs no scratch that grows with the rows, so it exists for nearly every geometry.
   static std::shared_ptr<const KernelPlan> make_for_indices(ScalarKind kind, const Geometry& geometry,

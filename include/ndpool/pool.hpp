@@ -88,7 +88,7 @@ struct SmoothMax {
 struct Lp {
   double p = 2;
   LpOptions options = {};
-  KernelChoice kernel() const { return {.combine = Combine::lp, .parameter = p}; }
+  KernelChoice kernel() const { return {.combine = Combine::lp, .ties = options.ties, .parameter = p}; }
   template <class T, class F>
   void with(F f) const {
     if constexpr (spec::AnalyticField<spec::Accumulator<T>>) {

@@ -46,4 +46,8 @@ bool GeneralPlan::run(const void* in, void* out, const Watch& watch) const {
   });
 }
 
+void GeneralPlan::run_all(const void* in, void* out, void* scratch) const {
+  general::kernel_of(element_.kind)({*layout_, element_.finish, in, out, 0, layout_->tile_count, scratch});
+}
+
 }  // namespace ndpool

@@ -21,6 +21,9 @@ class GeneralPlan {
   /// Reads `in`, writes `out`. False if `watch` stopped it.
   bool run(const void* in, void* out, const Watch& watch) const;
 
+  /// The same on the calling thread, with scratch_bytes() of the caller's.
+  void run_all(const void* in, void* out, void* scratch) const;
+
   std::size_t scratch_bytes() const { return layout_->bytes; }
   const general::Layout& layout() const { return *layout_; }
 

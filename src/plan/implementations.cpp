@@ -94,12 +94,12 @@ constexpr Implementation list[] = {
     // JVPs.
     {"argmax", MapKind::jvp, accepts_winner_derivatives, scratch_of_winners, run_winner_jvp},
     {"ties", MapKind::jvp, accepts_ties, scratch_of_ties, run_tie_jvp},
-    {"analytic", MapKind::jvp, accepts_analytic_derivatives, scratch_of_analytic, run_analytic_jvp},
+    {"analytic", MapKind::jvp, accepts_analytic_jvp, scratch_of_analytic_jvp, run_analytic_jvp},
     {"general", MapKind::jvp, accepts_general_jvp, scratch_of_general_jvp, run_general_jvp},
     // VJPs.
     {"argmax", MapKind::vjp, accepts_winner_derivatives, scratch_of_winner_vjp, run_winner_vjp},
     {"ties", MapKind::vjp, accepts_ties, scratch_of_ties, run_tie_vjp},
-    {"analytic", MapKind::vjp, accepts_analytic_derivatives, scratch_of_analytic, run_analytic_vjp},
+    {"analytic", MapKind::vjp, accepts_analytic_vjp, scratch_of_analytic_vjp, run_analytic_vjp},
     {"disjoint", MapKind::vjp, accepts_small_disjoint, scratch_of_disjoint, run_disjoint},
     {"general", MapKind::vjp, accepts_general_vjp, scratch_of_general_vjp, run_general_vjp},
     // Maps by given indices.

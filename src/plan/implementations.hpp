@@ -11,6 +11,8 @@
 
 namespace ndpool {
 
+class AnalyticPlan;
+
 /// What is known of a pool when its plan is made.
 struct PlanData {
   ScalarKind kind = ScalarKind::none;
@@ -28,6 +30,8 @@ struct PlanData {
   std::shared_ptr<const GeneralPlan> general_jvp;    ///< the same with the tangents in place of the values, for sums
   std::shared_ptr<const GeneralPlan> general_argmax; ///< of max and min
   std::shared_ptr<const GeneralPlan> general_vjp;    ///< sums over the transposed windows
+  /// Smooth max and Lp; null where they do not serve.
+  std::shared_ptr<const AnalyticPlan> analytic, analytic_jvp, analytic_vjp;
 };
 
 /// The arrays of a map, as canonical rows name them; indices take the place of `out` or of `tangent_out`.

@@ -66,6 +66,13 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
   return has_any ? plan : nullptr;
 }
 
+std::shared_ptr<const KernelPlan> KernelPlan::make_unforced(ScalarKind kind, const KernelChoice& choice,
+                                                            const Geometry& geometry, const ArrayStrides& strides) {
+  auto data = make_plan_data(kind, choice, geometry, strides);
+  if (data == nullptr) return nullptr;
+  return std::shared_ptr<const KernelPlan>(new KernelPlan(std::move(data)));
+}
+
 std::shared_ptr<const KernelPlan> KernelPlan::make_for_indices(ScalarKind kind, const Geometry& geometry,
                                                                const ArrayStrides& strides) {
   auto data = make_index_data(kind, geometry, strides);

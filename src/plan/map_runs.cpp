@@ -1,7 +1,6 @@
 // Runs the maps of a plan on the row kernels, tile by tile. What the list of implementations refers to.
 #include "plan/map_runs.hpp"
 
-#include "kernels/analytic/analytic.hpp"
 #include "kernels/forward/divisors.hpp"
 #include "kernels/forward/large.hpp"
 #include "kernels/scratch.hpp"
@@ -100,13 +99,6 @@ bool run_map(const Rows& rows, ScalarKind kind, bool as_floats, Index unit, std:
 /// The scalar whose kernels do what short floats have none for.
 ScalarKind wide_kind(ScalarKind kind) { return traits_of(kind).is_short ? ScalarKind::kind_f32 : kind; }
 
-/// Of smooth max or Lp.
-const AnalyticPair& analytic_kernels(ScalarKind kind, const KernelChoice& choice) {
-  const AnalyticFamilies& families = kernels().analytic->of[static_cast<int>(wide_kind(kind))];
-  if (choice.combine == Combine::smooth_max) return families.smooth_max;
-  return std::isinf(choice.parameter) ? families.largest_magnitude : families.lp;
-}
-
 /// Tiles of values: whole groups of planes where these are packed.
 Tiling values_tiling(const Rows& rows, const PackedPlanes* packed) {
   return tiling_of(rows, packed == nullptr ? 1 : packed->planes * rows.rows_per_plane);
@@ -168,8 +160,7 @@ bool fit_rows(ScalarKind kind, const KernelChoice& choice, const Geometry& geome
     return !is_modest(row_pixels(rows), rows.inner.extent) || fold_scratch_bytes(rows) > most_scratch;
   };
   if (keeps_too_much()) rows = rows.with_rows_of_lanes(most_lanes);
-  if (keeps_too_much() || is_mostly_padding(geometry)) return false;
-  return !is_analytic(choice.combine) || analytic_scratch_bytes(rows) + wide_bytes(kind, rows) <= most_scratch;
+  return !keeps_too_much() && !is_mostly_padding(geometry);
 }
 
 /// True if both pairs of arrays, those of values and those of tangents, have the same strides.
@@ -207,9 +198,15 @@ std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoi
   if (is_sum(*data) && is_real(*data))
     data->general_vjp = GeneralPlan::make(kind, choice, *rows, general::Direction::transposed);
   add_index_layout(*data, *rows);
+  data->rows = std::move(rows);
+  if (is_analytic(choice.combine)) {
+    add_analytic_plans(*data);
+    return data;
+  }
+  rows = std::make_unique<Rows>(*data->rows);
   data->rows_fit = fit_rows(kind, choice, geometry, *rows);
   data->rows = std::move(rows);
-  if (data->rows_fit && !is_analytic(choice.combine)) {
+  if (data->rows_fit) {
     if (const PackedPlanes packed = make_packed_planes(*data->rows, traits_of(kind).size); packed.planes > 0)
       data->packed = std::make_unique<const PackedPlanes>(packed);
     data->values_tile = values_tiling(*data->rows, data->packed.get()).tile;
@@ -221,47 +218,11 @@ std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoi
 }
 
 // ---- values by the row kernels
-bool accepts_rows(const PlanData& plan) { return plan.rows_fit && !is_analytic(plan.choice.combine); }
+bool accepts_rows(const PlanData& plan) { return plan.rows_fit; }
 std::size_t scratch_of_rows(const PlanData& plan) { return plan.values_bytes; }
 bool run_rows(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return run_values(plan.kind, *plan.rows, plan.choice, plan.packed.get(), {plan.rows->row_count, plan.values_tile},
                     plan.values_bytes, arrays.in, arrays.out, watch);
-}
-
-// ---- smooth max and Lp
-bool accepts_analytic(const PlanData& plan) { return plan.rows_fit && is_analytic(plan.choice.combine); }
-bool accepts_analytic_derivatives(const PlanData& plan) {
-  return accepts_analytic(plan) && analytic_kernels(plan.kind, plan.choice).derivatives != nullptr;
-}
-std::size_t scratch_of_analytic(const PlanData& plan) {
-  return analytic_scratch_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows);
-}
-bool run_analytic(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_map(*plan.rows, plan.kind, traits_of(plan.kind).is_short, 1, analytic_scratch_bytes(*plan.rows), watch,
-                 {arrays.in, arrays.out, nullptr, nullptr}, {.in = Role::read, .out = Role::written},
-                 [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
-                   analytic_kernels(plan.kind, plan.choice)
-                       .values({rows, plan.choice, a.in, a.out, begin, end, scratch, nullptr});
-                 });
-}
-namespace {
-bool run_analytic_derivative(const PlanData& plan, WinnerUse use, const MapArrays& arrays, const Watch& watch) {
-  const TangentKernel kernel = analytic_kernels(plan.kind, plan.choice).derivatives;
-  const bool is_vjp = use == WinnerUse::vjp;
-  return run_map(*plan.rows, plan.kind, traits_of(plan.kind).is_short, is_vjp ? plan.rows->rows_per_plane : 1,
-                 analytic_scratch_bytes(*plan.rows), watch,
-                 {arrays.in, nullptr, arrays.tangent_in, arrays.tangent_out}, is_vjp ? of_vjp : of_jvp,
-                 [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
-                   kernel({rows, plan.choice, use, IndexKind::flat, a.in, nullptr, a.tangent_in, a.tangent_out, begin,
-                           end, scratch});
-                 });
-}
-}  // namespace
-bool run_analytic_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_analytic_derivative(plan, WinnerUse::jvp, arrays, watch);
-}
-bool run_analytic_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_analytic_derivative(plan, WinnerUse::vjp, arrays, watch);
 }
 
 // ---- max and min by their winners, or by all extremes that tie

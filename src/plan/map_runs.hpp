@@ -14,12 +14,18 @@ void add_index_layout(PlanData& plan, const Rows& rows);
 /// What is known of a pool that only maps by given indices are asked of; null if no implementation serves them.
 std::unique_ptr<const PlanData> make_index_data(ScalarKind kind, const Geometry& geometry, const ArrayStrides& strides);
 
+/// Prepares smooth max and Lp.
+void add_analytic_plans(PlanData& data);
+
 bool accepts_rows(const PlanData& plan);
 std::size_t scratch_of_rows(const PlanData& plan);
 bool run_rows(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_analytic(const PlanData& plan);
-bool accepts_analytic_derivatives(const PlanData& plan);
+bool accepts_analytic_jvp(const PlanData& plan);
+bool accepts_analytic_vjp(const PlanData& plan);
 std::size_t scratch_of_analytic(const PlanData& plan);
+std::size_t scratch_of_analytic_jvp(const PlanData& plan);
+std::size_t scratch_of_analytic_vjp(const PlanData& plan);
 bool run_analytic(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_analytic_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_analytic_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);

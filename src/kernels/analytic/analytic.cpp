@@ -1,41 +1,45 @@
-// Smooth max and Lp: values and derivatives from sums of powers, compiled once for every instruction set.
+// Smooth max and Lp: one slice of them for every scalar and every type of sums, compiled once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/analytic/analytic.cpp"
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
-#include "kernels/analytic/analytic_derivatives-inl.h"
-#include "kernels/analytic/analytic_values-inl.h"
+#include "kernels/analytic/magnitudes-inl.h"
+#include "kernels/analytic/slice-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-template <class Powers>
-void analytic_values(const Job& job) {
-  AnalyticValues<Powers> values(job);
-  values();
-}
-
-template <class Powers>
-void analytic_derivatives(const TangentJob& job) {
-  AnalyticDerivatives<Powers> derivatives(job);
-  derivatives();
-}
-
-/// Short floats are pooled as floats (float_planes.hpp), so they need none of their own.
-template <class T>
-constexpr AnalyticFamilies analytic_families() {
-  if constexpr (std::is_floating_point_v<T>)
-    return {{analytic_values<SmoothMaxPowers<T>>, analytic_derivatives<SmoothMaxPowers<T>>},
-            {analytic_values<LpPowers<T>>, analytic_derivatives<LpPowers<T>>},
-            {analytic_values<Magnitudes<T>>, nullptr}};
-  else
+template <class S>
+constexpr analytic::SliceFamilies slice_families() {
+  using namespace analytic;
+  if constexpr (std::is_integral_v<S>) {
     return {};
+  } else {
+    SliceFamilies families;
+    constexpr int floats = static_cast<int>(SliceTypes::floats), wide = static_cast<int>(SliceTypes::wide_sums);
+    constexpr int doubles = static_cast<int>(SliceTypes::doubles);
+    if constexpr (!std::is_same_v<S, double>) {
+      families.smooth_max[floats] = run_slice<SmoothMaxPowers<float, float>, S>;
+      families.smooth_max[wide] = run_slice<SmoothMaxPowers<float, double>, S>;
+      families.lp[floats] = run_slice<LpPowers<float, float>, S>;
+      families.lp[wide] = run_slice<LpPowers<float, double>, S>;
+    } else {
+      families.smooth_max[doubles] = run_slice<SmoothMaxPowers<double, double>, S>;
+    }
+    families.lp[doubles] = run_slice<LpPowers<double, double>, S>;
+    using Number = std::conditional_t<std::is_same_v<S, double>, double, float>;
+    families.magnitudes = run_magnitudes<Number, S>;
+    return families;
+  }
 }
 
-#define NDPOOL_ROW(name, type) analytic_families<type>(),
-NDPOOL_KERNEL_TABLE(AnalyticKernels, analytic_kernels)
+const ndpool::analytic::SliceKernels* slice_kernels() {
+#define NDPOOL_ROW(name, type) slice_families<type>(),
+  static constexpr ndpool::analytic::SliceKernels kernels = {HWY_TARGET, {NDPOOL_ALL_SCALARS(NDPOOL_ROW)}};
 #undef NDPOOL_ROW
+  return &kernels;
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool
@@ -44,7 +48,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ndpool {
 
-NDPOOL_EXPORT_KERNELS(analytic_kernels, add_analytic_kernels, analytic)
+HWY_EXPORT(slice_kernels);
+
+const analytic::SliceKernels* analytic::slice_kernels_for(std::int64_t target) {
+  for (const auto& compiled : HWY_DISPATCH_TABLE(slice_kernels))
+    if (compiled != nullptr)
+      if (const SliceKernels* kernels = (*compiled)(); kernels->target == target) return kernels;
+  return nullptr;
+}
 
 }  // namespace ndpool
 #endif

@@ -1,0 +1,52 @@
+// Smooth max or Lp prepared for one map: how arrays are cut into slices whose powers fit the second-level cache.
+#pragma once
+
+#include "kernels/analytic/slice.hpp"
+#include "plan/implementations.hpp"
+
+namespace ndpool {
+
+class AnalyticPlan {
+ public:
+  /// Null if the slices would need more than 2 GB of scratch, or if the general engine does not serve one of them.
+  static std::unique_ptr<const AnalyticPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
+                                                  analytic::SliceMap map);
+
+  /// False if `watch` stopped it.
+  bool run(const MapArrays& arrays, const Watch& watch) const;
+
+  /// Of each thread. Slices whose powers leave the range of plain numbers need some 10 times as much, which threads that
+  /// meet one keep as well.
+  std::size_t scratch_bytes() const { return box_bytes_ + engine_bytes_; }
+
+ private:
+  friend class AnalyticPlanMaker;
+
+  /// A part of one axis: cells that are read, outputs that are made or read, and cells whose gradients are written.
+  struct Piece {
+    Range cells, outputs, owned;
+    Index kind = 0;  ///< pieces of one kind differ in their place only
+  };
+  /// One axis of the arrays, in canonical order.
+  struct Cut {
+    Index count = 1;              ///< of pieces
+    Index kinds = 1;
+    Index extent = 1, chunk = 1;  ///< of axes that are only looped over
+    std::vector<Piece> pieces;    ///< of axes that are pooled
+    Strides stride;
+    Piece piece(Index number) const;
+  };
+
+  void run_slice(Index number, const MapArrays& arrays, char* scratch, analytic::SliceState& state) const;
+
+  KernelChoice choice_;
+  analytic::SliceMap map_ = analytic::SliceMap::forward;
+  analytic::SliceTypes types_ = analytic::SliceTypes::floats;
+  ScalarKind kind_ = ScalarKind::none;
+  std::vector<Cut> cuts_;
+  std::vector<std::unique_ptr<const analytic::Slice>> slices_;  ///< one of each kind
+  Index slice_count_ = 1;
+  std::size_t box_bytes_ = 0, engine_bytes_ = 0;
+};
+
+}  // namespace ndpool
