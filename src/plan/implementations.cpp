@@ -93,11 +93,13 @@ constexpr Implementation list[] = {
     {"general", MapKind::forward_with_indices, accepts_general_argmax, scratch_of_general_argmax, run_general_argmax},
     // JVPs.
     {"argmax", MapKind::jvp, accepts_winner_derivatives, scratch_of_winners, run_winner_jvp},
+    {"general", MapKind::jvp, accepts_argmax_jvp, scratch_of_argmax_jvp, run_argmax_jvp},
     {"ties", MapKind::jvp, accepts_ties, scratch_of_ties, run_tie_jvp},
     {"analytic", MapKind::jvp, accepts_analytic_jvp, scratch_of_analytic_jvp, run_analytic_jvp},
     {"general", MapKind::jvp, accepts_general_jvp, scratch_of_general_jvp, run_general_jvp},
     // VJPs.
     {"argmax", MapKind::vjp, accepts_winner_derivatives, scratch_of_winner_vjp, run_winner_vjp},
+    {"general", MapKind::vjp, accepts_argmax_vjp, scratch_of_argmax_vjp, run_argmax_vjp},
     {"ties", MapKind::vjp, accepts_ties, scratch_of_ties, run_tie_vjp},
     {"analytic", MapKind::vjp, accepts_analytic_vjp, scratch_of_analytic_vjp, run_analytic_vjp},
     {"disjoint", MapKind::vjp, accepts_small_disjoint, scratch_of_disjoint, run_disjoint},

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/indices/layout.hpp"
-#include "plan/general_plan.hpp"
+#include "plan/argmax_plan.hpp"
 
 #include <ndpool/kernel_plan.hpp>
 
@@ -28,6 +28,7 @@ struct PlanData {
   std::size_t values_bytes = 0;
   std::shared_ptr<const GeneralPlan> general;        ///< null where the engine does not serve
   std::shared_ptr<const GeneralPlan> general_jvp;    ///< the same with the tangents in place of the values, for sums
+  std::shared_ptr<const ArgmaxPlan> argmax_jvp, argmax_vjp;  ///< of max and min by their first extremes
   std::shared_ptr<const GeneralPlan> general_argmax; ///< of max and min
   std::shared_ptr<const GeneralPlan> general_vjp;    ///< sums over the transposed windows
   /// Smooth max and Lp; null where they do not serve.

@@ -1,5 +1,6 @@
 // The maps by indices that a caller gives: derivatives of max and min, unpooling, and the check before any of them.
-#include "kernels/indices/maps.hpp"
+#include "plan/index_runs.hpp"
+
 #include "plan/map_runs.hpp"
 #include "plan/tiles.hpp"
 
@@ -48,17 +49,17 @@ bool run_all(const MapJob& job, const Watch& watch, bool& finished) {
   return fine;
 }
 
+}  // namespace
+
 /// Hazard and retry: flat indices may lie outside of their windows, where another slab would have to look for them. If
 /// one does, every slab looks at all outputs of its plane.
-bool run_map(MapJob job, const Watch& watch) {
+bool run_index_map(MapJob job, const Watch& watch) {
   bool finished = false;
   if (run_all(job, watch, finished) || !finished) return finished;
   job.all_outputs = true;
   run_all(job, watch, finished);
   return finished;
 }
-
-}  // namespace
 
 void add_index_layout(PlanData& plan, const Rows& rows) {
   const bool is_extreme = plan.choice.combine == Combine::max || plan.choice.combine == Combine::min;
@@ -99,18 +100,18 @@ std::size_t scratch_of_unpool_vjp(const PlanData& plan) {
 }
 
 bool run_index_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_map(job_of(*plan.indices, IndexMap::take, plan.kind, arrays), watch);
+  return run_index_map(job_of(*plan.indices, IndexMap::take, plan.kind, arrays), watch);
 }
 bool run_index_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_map(job_of(*plan.indices, IndexMap::add, plan.kind, arrays), watch);
+  return run_index_map(job_of(*plan.indices, IndexMap::add, plan.kind, arrays), watch);
 }
 bool run_unpool(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_map(job_of(*plan.unpool, IndexMap::put, plan.kind, arrays), watch);
+  return run_index_map(job_of(*plan.unpool, IndexMap::put, plan.kind, arrays), watch);
 }
 bool run_unpool_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   bool finished = false;
   run_all(job_of(*plan.unpool, IndexMap::zero, plan.kind, arrays), {}, finished);
-  return run_map(job_of(*plan.unpool, IndexMap::take_last, plan.kind, arrays), watch);
+  return run_index_map(job_of(*plan.unpool, IndexMap::take_last, plan.kind, arrays), watch);
 }
 
 }  // namespace ndpool

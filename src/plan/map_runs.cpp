@@ -194,7 +194,13 @@ std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoi
   if (data->general != nullptr && is_sum(*data) && is_real(*data))
     data->general_jvp =
         has_tangents_like_values(*rows) ? data->general : GeneralPlan::make(kind, choice, rows->of_tangents());
-  if (is_extreme(*data)) data->general_argmax = GeneralPlan::make_argmax(kind, choice, *rows);
+  if (is_extreme(*data)) {
+    data->general_argmax = GeneralPlan::make_argmax(kind, choice, *rows);
+    if (is_real(*data) && !shares_ties(choice)) {
+      data->argmax_jvp = ArgmaxPlan::make(kind, choice, *rows, MapKind::jvp);
+      data->argmax_vjp = ArgmaxPlan::make(kind, choice, *rows, MapKind::vjp);
+    }
+  }
   if (is_sum(*data) && is_real(*data))
     data->general_vjp = GeneralPlan::make(kind, choice, *rows, general::Direction::transposed);
   add_index_layout(*data, *rows);
@@ -314,6 +320,16 @@ bool accepts_general_argmax(const PlanData& plan) { return plan.general_argmax !
 std::size_t scratch_of_general_argmax(const PlanData& plan) { return plan.general_argmax->scratch_bytes(); }
 bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.general_argmax->run_argmax(arrays.in, arrays.out, arrays.tangent_out, arrays.index_kind, watch);
+}
+bool accepts_argmax_jvp(const PlanData& plan) { return plan.argmax_jvp != nullptr; }
+bool accepts_argmax_vjp(const PlanData& plan) { return plan.argmax_vjp != nullptr; }
+std::size_t scratch_of_argmax_jvp(const PlanData& plan) { return plan.argmax_jvp->scratch_bytes(); }
+std::size_t scratch_of_argmax_vjp(const PlanData& plan) { return plan.argmax_vjp->scratch_bytes(); }
+bool run_argmax_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.argmax_jvp->run(arrays, watch);
+}
+bool run_argmax_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.argmax_vjp->run(arrays, watch);
 }
 bool accepts_general_jvp(const PlanData& plan) { return plan.general_jvp != nullptr; }
 std::size_t scratch_of_general_jvp(const PlanData& plan) { return plan.general_jvp->scratch_bytes(); }

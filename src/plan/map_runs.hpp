@@ -61,6 +61,12 @@ bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& wat
 bool accepts_general_argmax(const PlanData& plan);
 std::size_t scratch_of_general_argmax(const PlanData& plan);
 bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_argmax_jvp(const PlanData& plan);
+bool accepts_argmax_vjp(const PlanData& plan);
+std::size_t scratch_of_argmax_jvp(const PlanData& plan);
+std::size_t scratch_of_argmax_vjp(const PlanData& plan);
+bool run_argmax_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_argmax_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_general_jvp(const PlanData& plan);
 std::size_t scratch_of_general_jvp(const PlanData& plan);
 bool run_general_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
