@@ -76,6 +76,23 @@ struct SpreadKernels {
   TangentKernel of[scalar_kinds] = {};
 };
 
+/// Some rows of outputs, whole planes of disjoint windows, with indices of the strides `out`.
+struct DisjointJob {
+  const Rows& rows;
+  const void* indices;
+  const void* gy;
+  void* gx;
+  Index first_row;
+  Index last_row;
+};
+
+/// For f32 and f64, by tap numbers of a byte and by flat indices. Kernels answer false if a flat index names no cell of
+/// its window.
+struct DisjointKernels {
+  std::int64_t target = 0;
+  bool (*of[2][2])(const DisjointJob&) = {};
+};
+
 /// Values and derivatives, if it has any.
 struct AnalyticPair {
   Kernel values = nullptr;
@@ -119,6 +136,7 @@ struct KernelTable {
   const WinnerKernels* winners = nullptr;
   const SpreadKernels* spread = nullptr;
   const indices::IndexLoops* indices = nullptr;
+  const DisjointKernels* disjoint = nullptr;
   const AnalyticKernels* analytic = nullptr;
   const WinnerKernels* ties = nullptr;
   const WidenKernels* widen = nullptr;
@@ -138,6 +156,7 @@ void add_forward_integer_kernels(std::vector<KernelTable>& tables);
 void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
 void add_index_kernels(std::vector<KernelTable>& tables);
+void add_disjoint_kernels(std::vector<KernelTable>& tables);
 void add_analytic_kernels(std::vector<KernelTable>& tables);
 void add_tie_kernels(std::vector<KernelTable>& tables);
 void add_widen_kernels(std::vector<KernelTable>& tables);

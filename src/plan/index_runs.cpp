@@ -1,6 +1,6 @@
 // The maps by indices that a caller gives: derivatives of max and min, unpooling, and the check before any of them.
 #include "plan/index_runs.hpp"
-
+#include "kernels/vjp/separate.hpp"
 #include "plan/map_runs.hpp"
 #include "plan/tiles.hpp"
 
@@ -105,6 +105,29 @@ bool run_index_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& w
 bool run_index_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return run_index_map(job_of(*plan.indices, IndexMap::add, plan.kind, arrays), watch);
 }
+
+bool accepts_disjoint_indices(const PlanData& plan) {
+  const bool has_kernel = plan.kind == ScalarKind::kind_f32 || plan.kind == ScalarKind::kind_f64;
+  if (!accepts_indices(plan) || !has_kernel) return false;
+  const Rows& rows = *plan.rows;
+  const Index neighbours = rows.inner.extent > 1 ? rows.inner.extent : rows.horizontal.window.output;
+  constexpr std::size_t vector_bytes = 32;
+  return static_cast<std::size_t>(neighbours) * size_of(plan.kind) >= vector_bytes && rows.out_is_packed() &&
+         windows_are_separate(rows);
+}
+/// Tap numbers of more bytes, and flat indices outside of their windows, are left to the general way.
+bool run_disjoint_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  const bool flat = arrays.index_kind == IndexKind::flat;
+  if (!flat && arrays.index_kind != IndexKind::u8) return run_index_vjp(plan, arrays, watch);
+  const Rows& rows = *plan.rows;
+  const auto kernel = kernels().disjoint->of[plan.kind == ScalarKind::kind_f64][flat];
+  std::atomic<bool> fine = true;
+  const bool finished = run_tiles(tiling_of(rows, rows.rows_per_plane, 4), 0, watch, [&](Index begin, Index end, void*) {
+    if (fine && !kernel({rows, arrays.out, arrays.tangent_out, arrays.tangent_in, begin, end})) fine = false;
+  });
+  return !finished || fine ? finished : run_index_vjp(plan, arrays, watch);
+}
+
 bool run_unpool(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return run_index_map(job_of(*plan.unpool, IndexMap::put, plan.kind, arrays), watch);
 }

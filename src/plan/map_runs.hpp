@@ -53,6 +53,8 @@ std::size_t scratch_of_unpool_vjp(const PlanData& plan);
 bool check_indices(const PlanData& plan, const MapArrays& arrays);
 bool run_index_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_index_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_disjoint_indices(const PlanData& plan);
+bool run_disjoint_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_unpool(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_unpool_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_general(const PlanData& plan);

@@ -29,6 +29,7 @@ std::vector<KernelTable> find_tables() {
   add_winner_kernels(tables);
   add_spread_kernels(tables);
   add_index_kernels(tables);
+  add_disjoint_kernels(tables);
   add_tie_kernels(tables);
   add_widen_kernels(tables);
   std::erase_if(tables, [](const KernelTable& table) {

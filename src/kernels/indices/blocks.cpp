@@ -87,6 +87,24 @@ Index BlockWalk::first(const Measure& measure) const {
   return sum;
 }
 
+namespace {
+
+/// to[k] = from[k] + more; `to` is behind all of `from`.
+template <class T, class U>
+void add_to(const T* __restrict from, Index count, U more, T* __restrict to) {
+  for (Index k = 0; k < count; ++k) to[k] = static_cast<T>(static_cast<U>(from[k]) + more);
+}
+/// The first `known` entries again and again, each time `step` larger.
+template <class T, class U>
+void repeat(T* table, Index known, Index count, U step) {
+  if (known == 1)
+    for (Index i = 1; i < count; ++i) table[i] = static_cast<T>(static_cast<U>(i) * step);
+  else
+    for (Index i = 1; i < count; ++i) add_to(table, known, static_cast<U>(i) * step, table + i * known);
+}
+
+}  // namespace
+
 template <class T>
 void BlockWalk::fill(const Measure& measure, T* table) const {
   using U = std::make_unsigned_t<T>;
@@ -95,18 +113,18 @@ void BlockWalk::fill(const Measure& measure, T* table) const {
   for (int d = layout_.count - 1; d >= chunk_dim_; --d) {
     const Dim& dim = layout_.dim(d);
     const Range range = positions(d);
-    const Index count = range.end - range.begin, coefficient = measure.coefficient[d];
+    const Index count = range.end - range.begin;
     if (count == 1) continue;
-    PositionWalk walk(dim, measure.by(dim), range.begin);
-    const Index first = coefficient == 0 ? 0 : walk.value();
-    T* to = table + known;
-    for (Index i = 1; i < count; ++i, to += known) {
-      U more = 0;
-      if (coefficient != 0) {
+    if (measure.is_linear(dim, d)) {
+      const Index step = measure.by(dim) == Measure::By::position ? 1 : dim.window.stride;
+      repeat(table, known, count, static_cast<U>(measure.coefficient[d] * step));
+    } else {
+      PositionWalk walk(dim, measure.by(dim), range.begin);
+      const Index first = walk.value();
+      for (Index i = 1; i < count; ++i) {
         walk.next();
-        more = static_cast<U>(coefficient * (walk.value() - first));
+        add_to(table, known, static_cast<U>(measure.coefficient[d] * (walk.value() - first)), table + i * known);
       }
-      for (Index k = 0; k < known; ++k) to[k] = static_cast<T>(static_cast<U>(table[k]) + more);
     }
     known *= count;
   }

@@ -57,7 +57,7 @@ bool decode_with(const Decoding<Offset>& job) {
   U strays = 0;
   for (Index i = 0; i < job.count; ++i) {
     const Offset index = static_cast<Offset>(indices[i]);
-    const U names = indices[i] == no_index<I> ? U(0) : static_cast<U>(-1);
+    const U names = index == static_cast<Offset>(no_index<I>) ? U(0) : static_cast<U>(-1);
     U offset = constant + static_cast<U>(base[i]) + factor * static_cast<U>(index);
     if constexpr (terms > 0) offset += at_first * static_cast<U>(first(index));
     if constexpr (terms > 1) offset += at_second * static_cast<U>(second(index));
@@ -110,7 +110,7 @@ bool taps_are_real(const AxisCheck<Offset>& job) {
   U wrong = 0;
   for (Index i = 0; i < job.count; ++i) {
     const Offset tap = static_cast<Offset>(indices[i]);
-    const U names = indices[i] == no_index<I> ? U(0) : static_cast<U>(-1);
+    const U names = tap == static_cast<Offset>(no_index<I>) ? U(0) : static_cast<U>(-1);
     const U at = (static_cast<U>(on_axis(tap)) - static_cast<U>(before(tap)) * kernel) * dilation + start_of_all;
     const U beyond = at + static_cast<U>(start[i]) < end_of_all + static_cast<U>(end[i]) ? U(0) : static_cast<U>(-1);
     wrong |= names & beyond;

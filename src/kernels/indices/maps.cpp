@@ -98,39 +98,6 @@ class TileRun {
   }
 
   // ---- from indices to offsets
-  /// How indices lead into a target: what outputs add, and what is made of the number.
-  struct Decoder {
-    Measure base;
-    Term terms[max_dims];
-    int term_count = 0;
-    Index factor = 0, origin = 0, limit = std::numeric_limits<Offset>::max();
-  };
-  void make_decoder(const Target& target, bool is_in_slab, Decoder& decoder) const {
-    const bool flat = is_flat(job_.form);
-    decoder.base.of_pooled = Measure::By::start;
-    for (int d = 0; d < layout_.count; ++d)
-      decoder.base.coefficient[d] = flat && layout_.dim(d).is_pooled ? 0 : target.stride[d];
-    // Positions on the axes are quotients; those that leave rests of the next are taken together.
-    Index inner_extent = 0, inner_step = 0;
-    for (int d = layout_.pooled_end - 1; d >= layout_.pooled_begin; --d) {
-      const Dim& dim = layout_.dim(d);
-      const Index extent = flat ? dim.cells : dim.window.kernel;
-      if (extent == 1) continue;
-      const Index step = target.stride[d] * (flat ? 1 : dim.window.dilation), weight = flat ? dim.flat_weight : dim.tap_weight;
-      const Index coefficient = step - inner_step * inner_extent;
-      if (inner_extent == 0)
-        decoder.factor = step;
-      else if (coefficient != 0)
-        decoder.terms[decoder.term_count++] = {weight, coefficient};
-      inner_extent = extent;
-      inner_step = step;
-    }
-    decoder.origin = target.origin;
-    if (is_in_slab) {
-      const Index slab = box_.cells[layout_.slab_dim].end - box_.cells[layout_.slab_dim].begin;
-      decoder.limit = slab * std::abs(target.stride[layout_.slab_dim]);
-    }
-  }
   /// Flat indices of slabs are watched: one outside of its window might be another slab's.
   void watch_windows() {
     const Dim& dim = layout_.dim(layout_.slab_dim);
@@ -156,7 +123,7 @@ class TileRun {
       job.window_length = static_cast<Offset>(window_length_);
     }
     job.factor = static_cast<Offset>(decoder.factor);
-    job.limit = static_cast<Offset>(decoder.limit);
+    job.limit = static_cast<Offset>(std::min<Index>(decoder.limit, std::numeric_limits<Offset>::max()));
     job.terms = decoder.terms;
     job.term_count = decoder.term_count;
     job.offsets = offsets;
@@ -219,7 +186,7 @@ class TileRun {
 
   bool take() {
     const Target target(layout_, box_, false);
-    make_decoder(target, false, decoder_);
+    decoder_.make(layout_, box_, job_.form, target, false);
     const char* cells = static_cast<const char*>(job_.cells) + target.origin * size_;
     BlockWalk walk(layout_, box_);
     while (walk.next()) {
@@ -249,7 +216,7 @@ class TileRun {
     const Index size = halves ? 4 : size_;
     const Target target(layout_, box_, is_packed), array(layout_, box_, false);
     char* const cells = is_packed ? behind_ : static_cast<char*>(job_.cells) + target.origin * size_;
-    make_decoder(target, is_slab(), decoder_);
+    decoder_.make(layout_, box_, job_.form, target, is_slab());
     if (is_slab() && is_flat(job_.form) && !job_.all_outputs) watch_windows();
     if (is_packed)
       std::memset(cells, 0, static_cast<std::size_t>(target.cells * size));
@@ -279,8 +246,8 @@ class TileRun {
   bool take_last() {
     const Target packed(layout_, box_, true), array(layout_, box_, false);
     Decoder to_marks;
-    make_decoder(packed, is_slab(), to_marks);
-    make_decoder(array, false, decoder_);
+    to_marks.make(layout_, box_, job_.form, packed, is_slab());
+    decoder_.make(layout_, box_, job_.form, array, false);
     if (is_slab() && !job_.all_outputs) watch_windows();
     auto* const is_taken = reinterpret_cast<std::uint8_t*>(behind_);
     std::memset(is_taken, 0, static_cast<std::size_t>(packed.cells));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace ndpool::indices {
 
@@ -58,6 +59,42 @@ struct Target {
       stride[d] = is_packed ? cells : layout.dim(d).cell_stride;
       origin += box.cells[d].begin * stride[d] + (stride[d] < 0 ? (extent - 1) * stride[d] : 0);
       cells *= extent;
+    }
+  }
+};
+
+/// How indices lead into a target: what outputs add, and what is made of the number.
+struct Decoder {
+  Measure base;
+  Term terms[max_dims];
+  int term_count = 0;
+  Index factor = 0, origin = 0;
+  Index limit = std::numeric_limits<Index>::max();  ///< offsets from here on are in no cell of the box
+
+  void make(const Layout& layout, const Box& box, Form form, const Target& target, bool is_slab) {
+    const bool flat = is_flat(form);
+    base.of_pooled = Measure::By::start;
+    for (int d = 0; d < layout.count; ++d)
+      base.coefficient[d] = flat && layout.dim(d).is_pooled ? 0 : target.stride[d];
+    // Positions on the axes are quotients; those that leave rests of the next are taken together.
+    Index inner_extent = 0, inner_step = 0;
+    for (int d = layout.pooled_end - 1; d >= layout.pooled_begin; --d) {
+      const Dim& dim = layout.dim(d);
+      const Index extent = flat ? dim.cells : dim.window.kernel;
+      if (extent == 1) continue;
+      const Index step = target.stride[d] * (flat ? 1 : dim.window.dilation), weight = flat ? dim.flat_weight : dim.tap_weight;
+      const Index coefficient = step - inner_step * inner_extent;
+      if (inner_extent == 0)
+        factor = step;
+      else if (coefficient != 0)
+        terms[term_count++] = {weight, coefficient};
+      inner_extent = extent;
+      inner_step = step;
+    }
+    origin = target.origin;
+    if (is_slab) {
+      const Index slab = box.cells[layout.slab_dim].end - box.cells[layout.slab_dim].begin;
+      limit = slab * std::abs(target.stride[layout.slab_dim]);
     }
   }
 };
