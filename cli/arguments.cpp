@@ -40,6 +40,12 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return cost[a.size()][b.size()];
 }
 
+/// The length of a name without the dashes before it.
+std::size_t letter_count(const std::string& name) {
+  const std::size_t first = name.find_first_not_of('-');
+  return first == std::string::npos ? 0 : name.size() - first;
+}
+
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -75,7 +81,7 @@ void check_command(const CLI::App& parent, const std::string& what, const std::s
       fmt::format("there is no {} '{}'{}", what, word, nearest.empty() ? "; ndpool --help lists them" : nearest));
 }
 
-/// The command that was chosen last: `max` of `ndpool vjp max`, and how it was called.
+/// The command that was chosen last: `max` of `ndpool vjp max`, and how it was called; the program, if none was.
 std::pair<const CLI::App*, std::string> chosen(const CLI::App& program) {
   const CLI::App* app = &program;
   std::string name;
@@ -83,16 +89,14 @@ std::pair<const CLI::App*, std::string> chosen(const CLI::App& program) {
     app = app->get_subcommands().front();
     name += (name.empty() ? "" : " ") + app->get_name();
   }
-  return {app, name};
+  return {app, name.empty() ? "ndpool" : name};
 }
 
 std::string about_option(const CLI::App& program, const std::string& word) {
   const auto [app, name] = chosen(program);
   const std::string option = word.substr(0, word.find('='));
   if (contains(names_of_options(*app), option)) return fmt::format("{} must stand behind {}", option, name);
-  // A single letter is near to every other.
-  const std::string nearest = option.starts_with("--") ? suggestion(option, names_of_options(*app)) : "";
-  if (!nearest.empty()) return fmt::format("{} has no option {}{}", name, option, nearest);
+  const std::string lacks = fmt::format("{} has no option {}", name, option);
   std::vector<std::string> owners;
   for (const CLI::App* command : program.get_subcommands({})) {
     if (contains(names_of_options(*command), option)) owners.push_back(command->get_name());
@@ -100,9 +104,22 @@ std::string about_option(const CLI::App& program, const std::string& word) {
       if (operation->get_name() == app->get_name() && contains(names_of_options(*operation), option))
         owners.push_back(command->get_name() + " " + operation->get_name());
   }
-  if (owners.empty()) return fmt::format("{} has no option {}; ndpool {} --help lists them", name, option, name);
-  return fmt::format("{} has no option {}; {} {} it", name, option, enumeration(owners, "and"),
-                     owners.size() == 1 ? "has" : "have");
+  if (!owners.empty())
+    return fmt::format("{}; {} {} it", lacks, enumeration(owners, "and"), owners.size() == 1 ? "has" : "have");
+  // A single letter is near to every other.
+  const std::string nearest = letter_count(option) > 1 ? suggestion(option, names_of_options(*app)) : "";
+  return lacks + (nearest.empty() ? fmt::format("; {}{} --help lists them", app == &program ? "" : "ndpool ", name)
+                                  : nearest);
+}
+
+/// The first option whose value is the name of another, which was written where its own value is missing; or nothing.
+std::string about_missing_value(const CLI::App& app) {
+  const std::vector<std::string> names = names_of_options(app);
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& value : option->results())
+      if (is_option(value) && contains(names, value))
+        return fmt::format("{} needs a value, and {} is none", option->get_name(), value);
+  return "";
 }
 
 }  // namespace
@@ -144,17 +161,20 @@ std::string about_extras(const CLI::App& program) {
   const std::vector<std::string> extras = program.remaining(true);
   for (const std::string& word : extras)
     if (is_option(word)) return about_option(program, word);
+  if (const std::string missing = about_missing_value(*chosen(program).first); !missing.empty()) return missing;
   const std::string word = extras.empty() ? "" : extras.front();
   return fmt::format("{} has one argument too many: '{}'{}", chosen(program).second, word,
                      starts_like_a_number(word) ? "; lists have commas between, as in 3,3" : "");
 }
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3);
+  std::size_t least = word.size();
   std::vector<std::string> nearest;
   for (const std::string& name : names) {
     const std::size_t distance = edit_distance(word, name);
-    if (distance > least || distance >= name.size()) continue;
+    // One letter in three may be wrong, so that --ties is not taken for --axes.
+    const std::size_t limit = std::max<std::size_t>(1, std::max(letter_count(word), letter_count(name)) / 3);
+    if (distance > std::min(least, limit)) continue;
     if (distance < least) nearest.clear();
     least = distance;
     nearest.push_back(name);

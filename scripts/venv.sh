@@ -7,7 +7,9 @@ cd "$(dirname "$0")/.."
 venv=${VENV:-build/venv}
 
 command -v python3 >/dev/null 2>&1 || { echo "ndpool's Python package needs python3" >&2; exit 1; }
-if ! [ -x "$venv/bin/python" ]; then
+# What an interrupted installation leaves behind confuses pip: such an environment is made anew.
+unfinished=$venv/unfinished
+if ! [ -x "$venv/bin/python" ] || [ -e "$unfinished" ]; then
   rm -rf "$venv"
   mkdir -p build
   python3 -m venv "$venv"
@@ -16,6 +18,8 @@ for requirements in "$@"; do
   installed=$venv/$(basename "$requirements")
   cmp -s "$requirements" "$installed" && continue
   echo "Installing $requirements into $venv"
+  touch "$unfinished"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
   cp "$requirements" "$installed"
+  rm "$unfinished"
 done

@@ -30,6 +30,15 @@ Array<T> run_map(const Problem& problem, MapKind map, const PlanOptions& options
   return y;
 }
 
+/// Values and indices of extremes by one implementation.
+template <class T, class I>
+std::pair<Array<T>, Array<I>> run_argmax(const Problem& problem, const PlanOptions& options, const Array<T>& x) {
+  const Plan<T> plan = problem.pool.plan<T>(problem.shape, {}, options);
+  std::pair<Array<T>, Array<I>> result{Array<T>(plan.output_shape()), Array<I>(plan.output_shape())};
+  plan.forward(x.begin(), result.first.begin(), result.second.begin());
+  return result;
+}
+
 /// Sums are compared byte for byte; of extremes neither the sign of a zero nor the payload of a NaN is stated.
 template <class T>
 bool agree(const std::string& line, const Array<T>& a, const Array<T>& b) {
@@ -37,6 +46,23 @@ bool agree(const std::string& line, const Array<T>& a, const Array<T>& b) {
   for (Index i = 0; i < a.size(); ++i)
     if (!(a[i] == b[i]) && !(spec::is_nan(a[i]) && spec::is_nan(b[i]))) return false;
   return true;
+}
+
+Index plan_tap_count(const Problem& problem) {
+  return problem.pool.geometry(problem.shape).tap_count();
+}
+
+template <class T, class I>
+void check_argmax(const Problem& problem, const std::string& line, const Array<T>& x, std::set<std::string_view>& used) {
+  const auto [values, indices] = run_argmax<T, I>(problem, {.implementation = "reference"}, x);
+  const Plan<T> plan = problem.pool.plan<T>(problem.shape);
+  for (const std::string_view name : plan.implementations(MapKind::forward_with_indices)) {
+    used.insert(name);
+    const auto [y, winners] = run_argmax<T, I>(problem, {.implementation = std::string(name)}, x);
+    ASSERT_TRUE(agree(line, y, values)) << "values beside indices by " << name << ", problem " << line;
+    ASSERT_TRUE(same_bits(winners, indices))
+        << "indices of " << sizeof(I) << " bytes by " << name << ", problem " << line;
+  }
 }
 
 /// Runs a problem with every implementation that accepts it. `zeros`: most numbers are zeros of both signs.
@@ -55,6 +81,13 @@ void check_all_implementations(const std::string& line, std::mt19937_64& random,
   if (zeros)
     for (T& value : x)
       if (random() % 8 != 0) value = random() % 2 == 0 ? T(0) : T(-T(0));
+  if (has_winners(line)) {
+    check_argmax<T, Index>(problem, line, x, used);
+    if (plan_tap_count(problem) < 0xFF) check_argmax<T, std::uint8_t>(problem, line, x, used);
+    if (plan_tap_count(problem) < 0xFFFF) check_argmax<T, std::uint16_t>(problem, line, x, used);
+    check_argmax<T, std::uint32_t>(problem, line, x, used);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
   std::vector<MapKind> maps = {MapKind::forward};
   if constexpr (!std::integral<T>) maps.insert(maps.end(), {MapKind::jvp, MapKind::vjp});
   for (const MapKind map : maps) {

@@ -62,6 +62,9 @@ constexpr bool is_analytic(Combine combine) { return combine == Combine::smooth_
 /// How winners are named: by tap numbers of 1, 2 or 4 bytes, or by flat indices.
 enum class IndexKind : unsigned char { u8, u16, u32, flat };
 
+constexpr Index index_size(IndexKind kind) {
+  return kind == IndexKind::u8 ? 1 : kind == IndexKind::u16 ? 2 : kind == IndexKind::u32 ? 4 : 8;
+}
 template <class I>
 constexpr IndexKind index_kind() {
   if constexpr (std::is_signed_v<I>) return IndexKind::flat;

@@ -206,6 +206,8 @@ class Backend(BackendBase):
         `outputs_info` may have the dtype and the shape that each output must have.
         """
         _require_cpu(device)
+        if not isinstance(node, onnx.NodeProto):
+            raise TypeError(f"node must be an onnx.NodeProto, not {type(node).__name__}")
         opset = options.get("opset_version", _newest_opset)
         _require_known(opset)
         step = _Step.of(node, opset)

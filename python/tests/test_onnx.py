@@ -410,6 +410,9 @@ def test_junk_is_refused_with_a_sentence(tmp_path):
             ndpool.onnx.prepare(wrong)
     with pytest.raises(FileNotFoundError):
         ndpool.onnx.prepare(tmp_path / "none.onnx")
+    for wrong in (None, "MaxPool", b"", pool_model()):
+        with pytest.raises(TypeError, match="node must be an onnx.NodeProto, not "):
+            ndpool.onnx.run_node(wrong, [np.ones((1, 1, 4))])
 
 
 def test_opsets_of_the_future_are_refused():

@@ -127,24 +127,12 @@ inline bool leaves_cache(const Rows& rows, std::size_t scalar_bytes) {
   return planes * cells * static_cast<double>(scalar_bytes) > cache_bytes;
 }
 
-/// VJPs by tap numbers keep a row of cells of up to 8 bytes, and a band of gradients and taps.
-inline constexpr std::size_t match_band_bytes = std::size_t{256} << 10;
-inline std::size_t match_row_bytes(const Rows& rows) {
-  constexpr std::size_t most = std::size_t{4} << 20;  // longer rows are left to a scatter
-  const std::size_t bytes = static_cast<std::size_t>(rows.horizontal.window.input * rows.inner.extent) * 8;
-  return bytes <= most ? (bytes + 63) / 64 * 64 : 0;
-}
-
-/// Indices come with a table of taps, if that is small.
+/// Winners come with a table of taps, if that is small.
 inline constexpr Index most_table_taps = 0xFFFF;
 inline std::size_t index_table_bytes(const Rows& rows) {
   const Index taps = rows.tap_count <= most_table_taps ? rows.tap_count : 0;
   return (static_cast<std::size_t>(taps) * sizeof(Index) + 63) / 64 * 64;
 }
-inline std::size_t index_scratch_bytes(const Rows& rows) {
-  return index_table_bytes(rows) + match_row_bytes(rows) + match_band_bytes;
-}
-
 /// Winners keep four strips, columns and outputs of values and taps, with room behind them for whatever a vector adds.
 inline std::size_t winner_strip_bytes(const Rows& rows) { return scratch_row_bytes(rows) + 256; }
 inline std::size_t winner_rows_bytes(const Rows& rows) { return 4 * winner_strip_bytes(rows); }
@@ -166,7 +154,7 @@ inline std::size_t tall_winners_bytes(const Rows& rows) {
   return static_cast<std::size_t>((axis.kernel + 1) * tall_winners_pitch(rows)) * 16;
 }
 inline std::size_t winners_bytes(const Rows& rows) {
-  return winner_rows_bytes(rows) + index_scratch_bytes(rows) + tall_winners_bytes(rows);
+  return winner_rows_bytes(rows) + index_table_bytes(rows) + tall_winners_bytes(rows);
 }
 
 /// Ties keep the rows of a fold of values, extremes, counts, and the rows of a fold of tangents.

@@ -10,6 +10,10 @@
 
 namespace ndpool {
 
+namespace indices {
+struct IndexLoops;
+}
+
 /// Some rows of one pool. `in` is the array of input shape, `out` the one of output shape.
 struct Job {
   const Rows& rows;
@@ -72,35 +76,21 @@ struct SpreadKernels {
   TangentKernel of[scalar_kinds] = {};
 };
 
-/// What is done with indices that a caller gives.
-enum class IndexUse : unsigned char {
-  check,      ///< answers whether all of them may be used
-  jvp,        ///< `like_out` gets the element of `like_in` that each index names
-  vjp,        ///< `like_in` gets the sums of the elements of `like_out` that name a cell; rows must be whole planes
-  place,      ///< `like_in` gets the last element of `like_out` that names a cell; whole planes, flat indices
-  place_vjp,  ///< `like_out` gets the elements of `like_in` where `place` put them; whole planes, flat indices
-};
-
-/// Some rows of indices, whose strides are those of `out`. `like_in` and `like_out` are the arrays of input and output
-/// shape, with the strides of the tangents.
-struct IndexJob {
+/// Some rows of outputs, whole planes of disjoint windows, with indices of the strides `out`.
+struct DisjointJob {
   const Rows& rows;
-  IndexUse use;
-  IndexKind index_kind;
   const void* indices;
-  void* like_in;
-  void* like_out;
+  const void* gy;
+  void* gx;
   Index first_row;
   Index last_row;
-  void* scratch;
 };
 
-/// False if an index names no cell, which only `check` asks.
-using IndexKernel = bool (*)(const IndexJob&);
-
-struct IndexKernels {
+/// For f32 and f64, by tap numbers of a byte and by flat indices. Kernels answer false if a flat index names no cell of
+/// its window.
+struct DisjointKernels {
   std::int64_t target = 0;
-  IndexKernel of[scalar_kinds] = {};
+  bool (*of[2][2])(const DisjointJob&) = {};
 };
 
 /// One plane of an array of short floats, and the same packed as floats.
@@ -129,7 +119,8 @@ struct KernelTable {
   const ForwardKernels* forward_integer = nullptr;
   const WinnerKernels* winners = nullptr;
   const SpreadKernels* spread = nullptr;
-  const IndexKernels* indices = nullptr;
+  const indices::IndexLoops* indices = nullptr;
+  const DisjointKernels* disjoint = nullptr;
   const WinnerKernels* ties = nullptr;
   const WidenKernels* widen = nullptr;
 
@@ -148,6 +139,7 @@ void add_forward_integer_kernels(std::vector<KernelTable>& tables);
 void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
 void add_index_kernels(std::vector<KernelTable>& tables);
+void add_disjoint_kernels(std::vector<KernelTable>& tables);
 void add_tie_kernels(std::vector<KernelTable>& tables);
 void add_widen_kernels(std::vector<KernelTable>& tables);
 

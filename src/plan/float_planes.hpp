@@ -25,10 +25,6 @@ struct Roles {
 inline constexpr Roles of_jvp{.in = Role::read, .tangent_in = Role::read, .tangent_out = Role::written};
 inline constexpr Roles of_vjp{.in = Role::read, .tangent_in = Role::written, .tangent_out = Role::read};
 
-inline std::size_t index_size(IndexKind kind) {
-  return kind == IndexKind::u8 ? 1 : kind == IndexKind::u16 ? 2 : kind == IndexKind::u32 ? 4 : 8;
-}
-
 /// Makes the strides of one array those of a packed plane.
 inline void pack_plane(Rows& rows, Index Strides::*array, bool has_input_shape) {
   const auto extent = [has_input_shape](const Axis& axis) { return has_input_shape ? axis.input : axis.output; };

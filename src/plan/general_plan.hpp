@@ -12,6 +12,12 @@ class GeneralPlan {
   static std::unique_ptr<const GeneralPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
                                                  general::Direction direction = general::Direction::forward);
 
+  /// The same for max and min with the positions of their extremes.
+  static std::unique_ptr<const GeneralPlan> make_argmax(ScalarKind kind, const KernelChoice& choice, const Rows& rows);
+
+  /// Writes the indices of the extremes, and their values unless `out` is null. False if `watch` stopped it.
+  bool run_argmax(const void* in, void* out, void* indices, IndexKind index_kind, const Watch& watch) const;
+
   /// Reads `in`, writes `out`. False if `watch` stopped it.
   bool run(const void* in, void* out, const Watch& watch) const;
 

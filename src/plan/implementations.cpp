@@ -46,6 +46,17 @@ bool accepts_small_windows(const PlanData& plan) {
   if (rows.vertical_count > 1 && rows.horizontal.window.kernel != 2) return false;
   return is_small_window(rows.horizontal.window) && is_in_registers(plan, rows.horizontal.window);
 }
+/// Small windows whose values and taps stay in registers, 3 to 6 times as fast as the general engine, and numbers of 64
+/// bits, which the engine combines one by one: 2 to 3 times.
+bool accepts_register_argmax(const PlanData& plan) {
+  if (!accepts_winners(plan)) return false;
+  if (size_of(plan.kind) == 8) return plan.rows->rows_per_plane * plan.rows->horizontal.window.output > 4;
+  const Rows& rows = *plan.rows;
+  if (rows.vertical_count > 3 || !rows.in_is_packed() || !rows.out_is_packed()) return false;
+  for (int v = 0; v < rows.vertical_count; ++v)
+    if (!is_small_window(rows.vertical[v].window)) return false;
+  return is_small_window(rows.horizontal.window) && is_in_registers(plan, rows.horizontal.window);
+}
 /// Whole planes of up to 8x8 floats, folded eight at a time: 5 times as fast as turning planes to lanes.
 bool accepts_whole_planes(const PlanData& plan) {
   const Rows& rows = *plan.rows;
@@ -78,23 +89,27 @@ constexpr Implementation list[] = {
     {"general", MapKind::forward, accepts_general, scratch_of_general, run_general},
     {"rows", MapKind::forward, accepts_other_rows, scratch_of_rows, run_rows},
     // Values and winners.
-    {"argmax", MapKind::forward_with_indices, accepts_winners, scratch_of_winners, run_winner_indices},
+    {"argmax", MapKind::forward_with_indices, accepts_register_argmax, scratch_of_winners, run_winner_indices},
+    {"general", MapKind::forward_with_indices, accepts_general_argmax, scratch_of_general_argmax, run_general_argmax},
     // JVPs.
     {"argmax", MapKind::jvp, accepts_winner_derivatives, scratch_of_winners, run_winner_jvp},
+    {"general", MapKind::jvp, accepts_argmax_jvp, scratch_of_argmax_jvp, run_argmax_jvp},
     {"ties", MapKind::jvp, accepts_ties, scratch_of_ties, run_tie_jvp},
     {"analytic", MapKind::jvp, accepts_analytic_jvp, scratch_of_analytic_jvp, run_analytic_jvp},
     {"general", MapKind::jvp, accepts_general_jvp, scratch_of_general_jvp, run_general_jvp},
     // VJPs.
     {"argmax", MapKind::vjp, accepts_winner_derivatives, scratch_of_winner_vjp, run_winner_vjp},
+    {"general", MapKind::vjp, accepts_argmax_vjp, scratch_of_argmax_vjp, run_argmax_vjp},
     {"ties", MapKind::vjp, accepts_ties, scratch_of_ties, run_tie_vjp},
     {"analytic", MapKind::vjp, accepts_analytic_vjp, scratch_of_analytic_vjp, run_analytic_vjp},
     {"disjoint", MapKind::vjp, accepts_small_disjoint, scratch_of_disjoint, run_disjoint},
     {"general", MapKind::vjp, accepts_general_vjp, scratch_of_general_vjp, run_general_vjp},
-    // Maps by given indices.
-    {"indices", MapKind::jvp_from_indices, accepts_indices, scratch_of_indices, run_index_jvp},
-    {"indices", MapKind::vjp_from_indices, accepts_indices, scratch_of_indices, run_index_vjp},
-    {"indices", MapKind::unpool, accepts_unpooling, scratch_of_indices, run_unpool},
-    {"indices", MapKind::unpool_vjp, accepts_unpooling, scratch_of_indices, run_unpool_vjp},
+    // Maps by given indices. Disjoint windows whose cells are written once: 2 to 4 times as fast as adding to zeros.
+    {"indices", MapKind::jvp_from_indices, accepts_indices, scratch_of_index_jvp, run_index_jvp},
+    {"disjoint", MapKind::vjp_from_indices, accepts_disjoint_indices, scratch_of_index_vjp, run_disjoint_indices},
+    {"indices", MapKind::vjp_from_indices, accepts_indices, scratch_of_index_vjp, run_index_vjp},
+    {"indices", MapKind::unpool, accepts_unpooling, scratch_of_unpool, run_unpool},
+    {"indices", MapKind::unpool_vjp, accepts_unpooling, scratch_of_unpool_vjp, run_unpool_vjp},
 };
 
 }  // namespace

@@ -2,7 +2,8 @@
 // chosen when its plan is made; the reference comes last.
 #pragma once
 
-#include "plan/general_plan.hpp"
+#include "kernels/indices/layout.hpp"
+#include "plan/argmax_plan.hpp"
 
 #include <ndpool/kernel_plan.hpp>
 
@@ -19,11 +20,16 @@ struct PlanData {
   std::unique_ptr<const Rows> rows;  ///< canonical; cut to rows of lanes where the row kernels would keep too much
   bool rows_fit = false;             ///< the row kernels can keep the rows that they fold
   bool is_for_indices = false;       ///< made for the maps by given indices alone
+  std::unique_ptr<const indices::Layout> indices;  ///< of the maps by given indices; null if there are no winners
+  std::unique_ptr<const indices::Layout> unpool;   ///< of unpooling, whose windows are bins
+  std::unique_ptr<const indices::Layout> plane;    ///< of the VJP of the row kernels, which finds taps plane by plane
   std::unique_ptr<const PackedPlanes> packed;        ///< of the row kernels; null where planes are pooled one by one
   Index values_tile = 0;                             ///< rows of a tile, and scratch, of the row kernels
   std::size_t values_bytes = 0;
   std::shared_ptr<const GeneralPlan> general;        ///< null where the engine does not serve
   std::shared_ptr<const GeneralPlan> general_jvp;    ///< the same with the tangents in place of the values, for sums
+  std::shared_ptr<const ArgmaxPlan> argmax_jvp, argmax_vjp;  ///< of max and min by their first extremes
+  std::shared_ptr<const GeneralPlan> general_argmax; ///< of max and min
   std::shared_ptr<const GeneralPlan> general_vjp;    ///< sums over the transposed windows
   /// Smooth max and Lp; null where they do not serve.
   std::shared_ptr<const AnalyticPlan> analytic, analytic_jvp, analytic_vjp;

@@ -131,7 +131,7 @@ bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, 
   return run(MapKind::vjp, {.in = in, .tangent_in = tangent_in, .tangent_out = const_cast<void*>(tangent_out)}, watch);
 }
 bool KernelPlan::check_indices(const void* indices, IndexKind kind) const {
-  return run_indices(*data_, IndexUse::check, {.out = const_cast<void*>(indices), .index_kind = kind}, {});
+  return ndpool::check_indices(*data_, {.out = const_cast<void*>(indices), .index_kind = kind});
 }
 bool KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out,
                                   const Watch& watch) const {

@@ -12,7 +12,6 @@
 #include <ndpool/part.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <new>
@@ -195,8 +194,16 @@ std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoi
   if (data->general != nullptr && is_sum(*data) && is_real(*data))
     data->general_jvp =
         has_tangents_like_values(*rows) ? data->general : GeneralPlan::make(kind, choice, rows->of_tangents());
+  if (is_extreme(*data)) {
+    data->general_argmax = GeneralPlan::make_argmax(kind, choice, *rows);
+    if (is_real(*data) && !shares_ties(choice)) {
+      data->argmax_jvp = ArgmaxPlan::make(kind, choice, *rows, MapKind::jvp);
+      data->argmax_vjp = ArgmaxPlan::make(kind, choice, *rows, MapKind::vjp);
+    }
+  }
   if (is_sum(*data) && is_real(*data))
     data->general_vjp = GeneralPlan::make(kind, choice, *rows, general::Direction::transposed);
+  add_index_layout(*data, *rows);
   data->rows = std::move(rows);
   if (is_analytic(choice.combine)) {
     add_analytic_plans(*data);
@@ -211,17 +218,8 @@ std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoi
     data->values_tile = values_tiling(*data->rows, data->packed.get()).tile;
     data->values_bytes = values_bytes(*data->rows, data->packed.get());
   }
-  return data;
-}
-
-std::unique_ptr<const PlanData> make_index_data(ScalarKind kind, const Geometry& geometry, const ArrayStrides& strides) {
-  if (kind == ScalarKind::none || kind >= ScalarKind::kind_u32) return nullptr;
-  if (geometry.empty_window() || element_count(geometry.output_shape()) == 0) return nullptr;
-  auto data = std::make_unique<PlanData>();
-  data->kind = kind;
-  data->is_for_indices = true;
-  data->rows = std::make_unique<const Rows>(make_rows(geometry, strides));
-  if (index_scratch_bytes(*data->rows) + wide_bytes(kind, *data->rows) > most_scratch) return nullptr;
+  if (accepts_winner_derivatives(*data) && TapPlanes::fit(*data->rows))
+    data->plane = TapPlanes::make_layout(*data->rows, traits_of(kind).is_short);
   return data;
 }
 
@@ -248,8 +246,15 @@ bool accepts_ties(const PlanData& plan) {
 std::size_t scratch_of_winners(const PlanData& plan) {
   return winners_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows);
 }
+namespace {
+/// Taps of a plane, and what their use needs; winners are found before.
+std::size_t scratch_of_taps(const PlanData& plan) {
+  if (plan.plane == nullptr) return 0;
+  return TapPlanes::bytes(*plan.rows) + indices::scratch_bytes(*plan.plane, indices::IndexMap::add, wide_kind(plan.kind));
+}
+}  // namespace
 std::size_t scratch_of_winner_vjp(const PlanData& plan) {
-  return scratch_of_winners(plan) + (TapPlanes::fit(*plan.rows) ? TapPlanes::bytes(*plan.rows) : 0);
+  return scratch_of_winners(plan) + scratch_of_taps(plan);
 }
 std::size_t scratch_of_ties(const PlanData& plan) { return ties_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows); }
 namespace {
@@ -258,16 +263,16 @@ bool run_extremes(const PlanData& plan, WinnerUse use, bool by_ties, const MapAr
   const WinnerKernels& family = by_ties ? *kernels().ties : *kernels().winners;
   const TangentKernel kernel = family.of[static_cast<int>(wide)][static_cast<int>(plan.choice.combine)];
   const Roles of_indices{
-      .in = Role::read, .out = Role::written, .tangent_out = Role::other, .other_size = index_size(arrays.index_kind)};
+      .in = Role::read, .out = Role::written, .tangent_out = Role::other, .other_size = static_cast<std::size_t>(index_size(arrays.index_kind))};
   const Roles roles = use == WinnerUse::indices ? of_indices : use == WinnerUse::jvp ? of_jvp : of_vjp;
-  const bool by_taps = use == WinnerUse::vjp && !by_ties && TapPlanes::fit(*plan.rows);
+  const bool by_taps = use == WinnerUse::vjp && !by_ties && plan.plane != nullptr;
   const std::size_t scratch_bytes = by_ties ? ties_bytes(*plan.rows) : winners_bytes(*plan.rows);
   return run_map(*plan.rows, plan.kind, traits_of(plan.kind).is_short,
                  use == WinnerUse::vjp ? plan.rows->rows_per_plane : 1,
-                 scratch_bytes + (by_taps ? TapPlanes::bytes(*plan.rows) : 0), watch,
+                 scratch_bytes + (by_taps ? scratch_of_taps(plan) : 0), watch,
                  {arrays.in, arrays.out, arrays.tangent_in, arrays.tangent_out}, roles,
                  [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
-                   if (by_taps) return TapPlanes(rows, plan.choice, wide, traits_of(wide).size)(a, begin, end, scratch);
+                   if (by_taps) return TapPlanes(rows, *plan.plane, plan.choice, wide, traits_of(wide).size)(a, begin, end, scratch);
                    kernel({rows, plan.choice, use, arrays.index_kind, a.in, a.out, a.tangent_in, a.tangent_out, begin,
                            end, scratch});
                  });
@@ -305,56 +310,26 @@ bool run_disjoint(const PlanData& plan, const MapArrays& arrays, const Watch& wa
   });
 }
 
-// ---- maps by given indices
-bool accepts_indices(const PlanData& plan) {
-  return plan.is_for_indices ||
-         (accepts_winners(plan) && is_real(plan) &&
-          index_scratch_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows) <= most_scratch);
-}
-bool accepts_unpooling(const PlanData& plan) { return plan.is_for_indices; }
-std::size_t scratch_of_indices(const PlanData& plan) {
-  return index_scratch_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows);
-}
-bool run_indices(const PlanData& plan, IndexUse use, const MapArrays& arrays, const Watch& watch) {
-  // Gradients of short floats are summed as floats; all else only moves elements.
-  const bool as_floats = use == IndexUse::vjp && traits_of(plan.kind).is_short;
-  const IndexKernel kernel = kernels().indices->of[static_cast<int>(as_floats ? wide_kind(plan.kind) : plan.kind)];
-  const bool by_rows = use == IndexUse::check || use == IndexUse::jvp;
-  std::atomic<bool> fine = true;
-  const std::size_t bytes =
-      use == IndexUse::place_vjp ? static_cast<std::size_t>(plane_cells(*plan.rows)) : index_scratch_bytes(*plan.rows);
-  const bool finished = run_map(
-      *plan.rows, plan.kind, as_floats, by_rows ? 1 : plan.rows->rows_per_plane, bytes, watch,
-      {nullptr, arrays.out, arrays.tangent_in, arrays.tangent_out},
-      {.out = Role::other,
-       .tangent_in = Role::written,
-       .tangent_out = Role::read,
-       .other_size = index_size(arrays.index_kind)},
-      [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
-        if (!kernel({rows, use, arrays.index_kind, a.out, a.tangent_in, a.tangent_out, begin, end, scratch}))
-          fine = false;
-      },
-      4);  // the kernels prepare more than others do
-  return finished && fine;
-}
-bool run_index_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_indices(plan, IndexUse::jvp, arrays, watch);
-}
-bool run_index_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_indices(plan, IndexUse::vjp, arrays, watch);
-}
-bool run_unpool(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_indices(plan, IndexUse::place, arrays, watch);
-}
-bool run_unpool_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_indices(plan, IndexUse::place_vjp, arrays, watch);
-}
-
 // ---- the general engine
 bool accepts_general(const PlanData& plan) { return plan.general != nullptr; }
 std::size_t scratch_of_general(const PlanData& plan) { return plan.general->scratch_bytes(); }
 bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.general->run(arrays.in, arrays.out, watch);
+}
+bool accepts_general_argmax(const PlanData& plan) { return plan.general_argmax != nullptr; }
+std::size_t scratch_of_general_argmax(const PlanData& plan) { return plan.general_argmax->scratch_bytes(); }
+bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.general_argmax->run_argmax(arrays.in, arrays.out, arrays.tangent_out, arrays.index_kind, watch);
+}
+bool accepts_argmax_jvp(const PlanData& plan) { return plan.argmax_jvp != nullptr; }
+bool accepts_argmax_vjp(const PlanData& plan) { return plan.argmax_vjp != nullptr; }
+std::size_t scratch_of_argmax_jvp(const PlanData& plan) { return plan.argmax_jvp->scratch_bytes(); }
+std::size_t scratch_of_argmax_vjp(const PlanData& plan) { return plan.argmax_vjp->scratch_bytes(); }
+bool run_argmax_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.argmax_jvp->run(arrays, watch);
+}
+bool run_argmax_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.argmax_vjp->run(arrays, watch);
 }
 bool accepts_general_jvp(const PlanData& plan) { return plan.general_jvp != nullptr; }
 std::size_t scratch_of_general_jvp(const PlanData& plan) { return plan.general_jvp->scratch_bytes(); }

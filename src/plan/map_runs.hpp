@@ -9,6 +9,8 @@ namespace ndpool {
 std::size_t size_of(ScalarKind kind);
 bool is_floating(ScalarKind kind);
 
+/// The layout of maps by given indices, for pools whose winners have derivatives.
+void add_index_layout(PlanData& plan, const Rows& rows);
 /// What is known of a pool that only maps by given indices are asked of; null if no implementation serves them.
 std::unique_ptr<const PlanData> make_index_data(ScalarKind kind, const Geometry& geometry, const ArrayStrides& strides);
 
@@ -44,15 +46,29 @@ std::size_t scratch_of_disjoint(const PlanData& plan);
 bool run_disjoint(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_indices(const PlanData& plan);
 bool accepts_unpooling(const PlanData& plan);
-std::size_t scratch_of_indices(const PlanData& plan);
-bool run_indices(const PlanData& plan, IndexUse use, const MapArrays& arrays, const Watch& watch);
+std::size_t scratch_of_index_jvp(const PlanData& plan);
+std::size_t scratch_of_index_vjp(const PlanData& plan);
+std::size_t scratch_of_unpool(const PlanData& plan);
+std::size_t scratch_of_unpool_vjp(const PlanData& plan);
+bool check_indices(const PlanData& plan, const MapArrays& arrays);
 bool run_index_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_index_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_disjoint_indices(const PlanData& plan);
+bool run_disjoint_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_unpool(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_unpool_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_general(const PlanData& plan);
 std::size_t scratch_of_general(const PlanData& plan);
 bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_general_argmax(const PlanData& plan);
+std::size_t scratch_of_general_argmax(const PlanData& plan);
+bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_argmax_jvp(const PlanData& plan);
+bool accepts_argmax_vjp(const PlanData& plan);
+std::size_t scratch_of_argmax_jvp(const PlanData& plan);
+std::size_t scratch_of_argmax_vjp(const PlanData& plan);
+bool run_argmax_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_argmax_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_general_jvp(const PlanData& plan);
 std::size_t scratch_of_general_jvp(const PlanData& plan);
 bool run_general_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);

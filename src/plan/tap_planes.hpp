@@ -1,6 +1,7 @@
 // The VJP of max and min from their input, by way of the winners' tap numbers.
 #pragma once
 
+#include "kernels/indices/maps.hpp"
 #include "plan/float_planes.hpp"
 
 namespace ndpool {
@@ -17,15 +18,27 @@ class TapPlanes {
   }
   static std::size_t bytes(const Rows& rows) { return (static_cast<std::size_t>(plane_outputs(rows)) + 127) / 64 * 64; }
 
-  TapPlanes(const Rows& rows, const KernelChoice& choice, ScalarKind kind, std::size_t size)
+  /// Of one plane, or of one that is made floats: packed taps, and the gradients that the map has.
+  static std::unique_ptr<const indices::Layout> make_layout(const Rows& rows, bool as_floats) {
+    Rows plane = one_plane_of(rows);
+    pack_plane(plane, &Strides::out, false);
+    if (as_floats) {
+      pack_plane(plane, &Strides::tangent_in, true);
+      pack_plane(plane, &Strides::tangent_out, false);
+    }
+    return std::make_unique<const indices::Layout>(indices::make_layout(plane, false));
+  }
+
+  TapPlanes(const Rows& rows, const indices::Layout& layout, const KernelChoice& choice, ScalarKind kind,
+            std::size_t size)
       : rows_(rows),
+        layout_(layout),
         to_taps_(one_plane_of(rows)),
         choice_(choice),
+        kind_(kind),
         size_(static_cast<Index>(size)),
-        find_(kernels().winners->of[static_cast<int>(kind)][static_cast<int>(choice.combine)]),
-        use_(kernels().indices->of[static_cast<int>(kind)]) {
+        find_(kernels().winners->of[static_cast<int>(kind)][static_cast<int>(choice.combine)]) {
     pack_plane(to_taps_, &Strides::out, false);
-    from_taps_ = to_taps_;
     pack_plane(to_taps_, &Strides::tangent_out, false);
   }
 
@@ -39,18 +52,25 @@ class TapPlanes {
       };
       find_({to_taps_, choice_, WinnerUse::indices, IndexKind::u8, at(arrays.in, offset.in), nullptr, nullptr, taps, 0,
              rows_.rows_per_plane, rest});
-      use_({from_taps_, IndexUse::vjp, IndexKind::u8, taps, at(arrays.tangent_in, offset.tangent_in),
-            at(arrays.tangent_out, offset.tangent_out), 0, rows_.rows_per_plane, rest});
+      const indices::MapJob job = {.layout = layout_,
+                                   .map = indices::IndexMap::add,
+                                   .form = indices::Form::tap8,
+                                   .kind = kind_,
+                                   .indices = taps,
+                                   .cells = at(arrays.tangent_in, offset.tangent_in),
+                                   .values = at(arrays.tangent_out, offset.tangent_out)};
+      for (Index tile = 0; tile < layout_.by_cells.count; ++tile) indices::run_tile(job, tile, rest);
     }
   }
 
  private:
   const Rows& rows_;
-  Rows to_taps_, from_taps_;
+  const indices::Layout& layout_;
+  Rows to_taps_;
   const KernelChoice& choice_;
+  const ScalarKind kind_;
   const Index size_;
   const TangentKernel find_;
-  const IndexKernel use_;
 };
 
 }  // namespace ndpool

@@ -29,9 +29,19 @@ std::vector<KernelTable> find_tables() {
   add_winner_kernels(tables);
   add_spread_kernels(tables);
   add_index_kernels(tables);
+  add_disjoint_kernels(tables);
   add_tie_kernels(tables);
   add_widen_kernels(tables);
-  std::erase_if(tables, [](const KernelTable& table) { return table.forward_float == nullptr; });
+  std::erase_if(tables, [](const KernelTable& table) {
+    return table.forward_float == nullptr && general::extremes_for(table.target) == nullptr;
+  });
+  // A target that some kernels are not compiled for has those of the next one.
+  for (std::size_t i = tables.size() - 1; i-- > 0;)
+    if (tables[i].forward_float == nullptr) {
+      const std::int64_t target = tables[i].target;
+      tables[i] = tables[i + 1];
+      tables[i].target = target;
+    }
   return tables;
 }
 
@@ -90,16 +100,18 @@ const KernelTable& kernels() { return *in_use().load(std::memory_order_relaxed);
 
 general::GeneralKernel general::kernel_of(ElementKind kind) {
   struct Found {
-    const GeneralKernels *extremes, *sums;
+    const GeneralKernels* families[3];
   };
   static const std::vector<Found> found = [] {
     std::vector<Found> all;
-    for (const KernelTable& table : tables()) all.push_back({extremes_for(table.target), sums_for(table.target)});
+    for (const KernelTable& table : tables()) all.push_back({{extremes_for(table.target), sums_for(table.target), positions_for(table.target)}});
     return all;
   }();
   const Found& in_target = found[static_cast<std::size_t>(&kernels() - tables().data())];
   const auto which = static_cast<int>(kind);
-  return in_target.extremes->of[which] != nullptr ? in_target.extremes->of[which] : in_target.sums->of[which];
+  for (const GeneralKernels* family : in_target.families)
+    if (family->of[which] != nullptr) return family->of[which];
+  return nullptr;
 }
 
 std::vector<std::string> targets() {

@@ -15,8 +15,12 @@
 
 namespace ndpool {
 
+/// What a thread keeps scratch for; uses that are nested have scratch of their own.
+enum class ScratchUse : unsigned char { tiles, positions };
+
 /// Scratch that a thread keeps: it grows to the largest plan the thread ever ran. Null if there is no memory for it.
-inline void* thread_scratch(std::size_t bytes) {
+template <ScratchUse use = ScratchUse::tiles>
+void* thread_scratch(std::size_t bytes) {
   struct Buffer {
     std::unique_ptr<char[]> bytes;
     std::size_t size = 0;

@@ -43,6 +43,16 @@ SENTENCES = {
     "max x.npy z.npy -o y.npy -k 2,2": "max has one argument too many: 'z.npy'",
     "max x.npy -o y.npy -k 2 2": "max has one argument too many: '2'; lists have commas between, "
     "as in 3,3",
+    "--hlep": "ndpool has no option --hlep; did you mean --help?",
+    "--kernel 2,2": "ndpool has no option --kernel; max, min, sum, avg, smooth-max, lp, pyramid "
+    "and explain have it",
+    "-z": "ndpool has no option -z; ndpool --help lists them",
+    "avg x.npy -o y.npy -k 2,2 --ties all": "avg has no option --ties; max, min, lp, adaptive-max, "
+    "adaptive-min, adaptive-lp, global-max, global-min and global-lp have it",
+    "max x.npy -o y.npy -k 2,2 --p 2": "max has no option --p; lp, adaptive-lp and global-lp have "
+    "it",
+    "avg x.npy -o y.npy -k 2,2 --tips 2": "avg has no option --tips; ndpool avg --help lists them",
+    "max x.npy --kernel -o y.npy": "--kernel needs a value, and -o is none",
     "max -o y.npy -k 2,2": "IN is required",
     "info": "FILES is required",
     "max x.npy -k 2,2 -o": "--out needs a value",

@@ -107,6 +107,37 @@ TEST_F(ProgramLifetime, AMovedFromProgramSaysSo) {
   EXPECT_EQ(program.forward({{x, three}})[y][0], 6);
 }
 
+TEST_F(ProgramLifetime, AssignmentToItselfKeepsTheProgram) {
+  Program<float> program = compile();
+  Program<float>& same = program;
+  program = std::move(same);
+  EXPECT_EQ(program.forward({{x, three}})[y][0], 6);
+  program = same;
+  EXPECT_EQ(program.parameter(w)[0], 2);
+  EXPECT_EQ(program.value_and_grad(y, {{x, three}}).gradients.gradient(w)[0], 3);
+}
+
+TEST_F(ProgramLifetime, AProgramMayMoveWhileItRuns) {
+  std::optional<Program<float>> program, moved;
+  const auto moves = [&](const CustomCall<float>& call) {
+    if (program && !moved) moved = std::move(*program);
+    call.out({1}).data()[0] = call.x(0).data()[0];
+  };
+  const Node z = graph.scale(graph.custom({y}, {1}, {moves, moves, moves}), 5);
+  program = graph.compile({z});
+  const auto results = program->forward({{x, three}});
+  EXPECT_EQ(results[z][0], 30);
+  expect_error(moved_from, [&] { program->forward({{x, three}}); });
+}
+
+TEST_F(ProgramLifetime, ResultsThatWereMovedFromAreStillResults) {
+  Program<float> program = compile();
+  auto results = program.forward({{x, three}});
+  const auto moved = std::move(results);
+  EXPECT_EQ(moved[y][0], 6);
+  EXPECT_EQ(results[y][0], 6);  // NOLINT: use after move is tested
+}
+
 TEST_F(ProgramLifetime, ResultsStayWithAProgramThatMoves) {
   Program<float> program = compile();
   const auto results = program.forward({{x, three}});
@@ -147,6 +178,16 @@ TEST_F(ProgramLifetime, ResultsOutliveTheProgramButNotTheArena) {
   expect_error(gone, [&] { results.value(y); });
 }
 
+TEST_F(ProgramLifetime, TangentsOfOutputsThatAreInputsOutliveTheArray) {
+  Program<float> program = compile();
+  Numbers given{7};
+  const auto results = program.jvp({{x, three}}, {{x, given}});
+  given[0] = -1;
+  EXPECT_EQ(results.tangent(x)[0], 7);
+  EXPECT_EQ(results.tangent(w)[0], 0);
+  EXPECT_EQ(results.tangent(y)[0], 14);
+}
+
 TEST_F(ProgramLifetime, ResultsDoNotFollowParametersThatChange) {
   Program<float> program = compile();
   const auto results = program.forward({{x, three}});
@@ -182,6 +223,15 @@ TEST_F(ProgramLifetime, NamedBindingsRefuseArraysThatDoNotLast) {
   expect_error("bindings that are kept cannot hold the array for node number 0: it is a temporary", [&] {
     const Bindings<float> in = {{x, Numbers{3}}};
   });
+  const char* const temporary = "bindings that are kept cannot hold the array for node number 0: it is a temporary";
+  std::vector<Bound<float>> list;
+  expect_error(temporary, [&] { list.push_back({x, Numbers{3}}); });
+  expect_error(temporary, [&] { list = {{x, Numbers{3}}}; });
+  const Bound<float> one{x, Numbers{3}};
+  expect_error(temporary, [&] { compile().forward({one}); });
+  expect_error(temporary, [&] { compile().forward(std::span(&one, 1)); });
+  list.push_back({x, three});
+  EXPECT_EQ(compile().forward(list)[y].size(), 1U);
   const Bindings<float> in = {{x, std::span<const float>(three)}, {w, view(three, {1})}};  // views name an array
   EXPECT_EQ(compile().jvp({{x, three}}, in).tangent(y)[0], 15);
 }

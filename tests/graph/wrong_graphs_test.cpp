@@ -203,6 +203,14 @@ TEST_F(WrongRun, MissingInput) {
 TEST_F(WrongRun, InputGivenTwice) {
   expect_error(R"(input "row" (5) was given twice)", [&] { program.forward({{row, five}, {row, five}}); });
 }
+TEST_F(WrongRun, DerivativeGivenTwice) {
+  expect_error(R"(tangent of node "w" (5) was given twice)", [&] {
+    program.jvp({{row, five}, {labels, five}}, {{w, five}, {w, five}});
+  });
+  expect_error(R"(gradient of node "z" (5) was given twice)", [&] {
+    program.vjp({{row, five}, {labels, five}}, {{z, five}, {z, five}});
+  });
+}
 TEST_F(WrongRun, ArrayOfTheWrongSize) {
   const Numbers four(4);
   expect_error(R"(input: the array for node "row" (5) holds 4 numbers instead of 5)", [&] {

@@ -64,12 +64,15 @@ class Arena {
   const void* program_code() const { return code_.get(); }
 };
 
-/// What a run has computed. The arrays lie in the arena: they last until its next run, or its end.
+/// What a run has computed. The arrays lie in the arena: they last until its next run, or its end. Moving it copies it.
 template <class T>
 class Results {
  public:
   Results(std::shared_ptr<const graph::Compiled<T>> code, const Arena<T>& arena, graph::Mode mode)
       : code_(std::move(code)), arena_(&arena), runs_(arena.runs), run_(*arena.runs), mode_(mode) {}
+  Results(const Results&) = default;
+  Results& operator=(const Results&) = default;
+  ~Results() = default;
 
   /// The value of an output.
   std::span<const T> value(const Node& node) const {

@@ -21,13 +21,14 @@ inline constexpr bool is_view<View<E>> = true;
 
 }  // namespace graph
 
-/// An array for a node: the value of an input, a tangent, or a gradient. It is read while the program runs.
+/// An array for a node: the value of an input, a tangent, or a gradient. It is read while the program runs. One that
+/// refers to a temporary is for the call that it is written in: copying it is an error, since a copy could outlive it.
 template <class T>
 class Bound {
  public:
   /// Any packed array with `data()` and `size()`; a view; a typed tensor.
   template <class V, class Range>
-  Bound(const V& node, Range&& array) : node_(node) {
+  Bound(const V& node, Range&& array) : to_{.node = node} {
     using Array = std::remove_cvref_t<Range>;
     if constexpr (graph::is_view<Array>) {
       take_view(array);
@@ -35,40 +36,59 @@ class Bound {
       if constexpr (requires { typename V::ShapeType; })
         static_assert(std::same_as<typename V::ShapeType, typename Array::ShapeType>,
                       "ndpool: the tensor must have the shape of the node it is given for");
-      data_ = array.data;
-      count_ = array.size();
+      to_.data = array.data;
+      to_.count = array.size();
     } else {
-      data_ = array.data();
-      count_ = static_cast<Index>(array.size());
+      to_.data = array.data();
+      to_.count = static_cast<Index>(array.size());
     }
-    is_temporary_ = !std::is_lvalue_reference_v<Range> && !graph::is_view<Array> && !std::ranges::borrowed_range<Array>;
+    to_.is_temporary =
+        !std::is_lvalue_reference_v<Range> && !graph::is_view<Array> && !std::ranges::borrowed_range<Array>;
+  }
+  Bound(const Bound& other) : to_(other.lasting()) {}
+  Bound& operator=(const Bound& other) {
+    to_ = other.lasting();
+    return *this;
+  }
+  ~Bound() = default;
+
+  const Node& node() const { return to_.node; }
+  const T* data() const { return to_.data; }
+  Index count() const { return to_.count; }
+  /// The shape of the array, if it has told one.
+  const Shape* shape() const { return to_.has_shape ? &to_.shape : nullptr; }
+  /// An error if the array ends with the expression that it was written in.
+  void require_lasting() const {
+    if (to_.is_temporary)
+      graph::fail(Code::null_data, "bindings that are kept cannot hold the array for node number " +
+                                       std::to_string(to_.node.number()) + ": it is a temporary");
   }
 
-  const Node& node() const { return node_; }
-  const T* data() const { return data_; }
-  Index count() const { return count_; }
-  /// The shape of the array, if it has told one.
-  const Shape* shape() const { return has_shape_ ? &shape_ : nullptr; }
-  /// True if the array ends with the expression that it was written in.
-  bool is_temporary() const { return is_temporary_; }
-
  private:
+  struct Target {
+    Node node;
+    const T* data = nullptr;
+    Index count = 0;
+    Shape shape = {};
+    bool has_shape = false, is_temporary = false;
+  };
+
+  const Target& lasting() const {
+    require_lasting();
+    return to_;
+  }
   void take_view(const View<const T>& array) {
     require(check_view(array, array.shape(), Argument::x));
     if (!(array.strides() == packed_strides(array.shape())))
       graph::fail(Code::zero_stride, "an array for a program must be packed, but this view of " +
                                          graph::text(array.shape()) + " has other strides");
-    data_ = array.data();
-    count_ = element_count(array.shape());
-    shape_ = array.shape();
-    has_shape_ = true;
+    to_.data = array.data();
+    to_.count = element_count(array.shape());
+    to_.shape = array.shape();
+    to_.has_shape = true;
   }
 
-  Node node_;
-  const T* data_ = nullptr;
-  Index count_ = 0;
-  Shape shape_ = {};
-  bool has_shape_ = false, is_temporary_ = false;
+  Target to_;
 };
 
 /// A list of them that can be kept and passed to many runs: `Bindings<float> in = {{image, pixels}, {labels,
@@ -78,12 +98,7 @@ class Bindings {
  public:
   Bindings() = default;
   Bindings(std::initializer_list<Bound<T>> list) : Bindings(std::span<const Bound<T>>(list.begin(), list.size())) {}
-  Bindings(std::span<const Bound<T>> list) : all_(list.begin(), list.end()) {
-    for (const Bound<T>& bound : all_)
-      if (bound.is_temporary())
-        graph::fail(Code::null_data, "bindings that are kept cannot hold the array for node number " +
-                                         std::to_string(bound.node().number()) + ": it is a temporary");
-  }
+  Bindings(std::span<const Bound<T>> list) : all_(list.begin(), list.end()) {}
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
 
@@ -93,14 +108,17 @@ class Bindings {
 
 namespace graph {
 
-/// The parameter of a run: refers to a list that lasts as long as the call. Braces, `Bindings`, a vector, a span.
+/// The parameter of a run: refers to a list that lasts as long as the call. Braces; or `Bindings`, a vector or a span,
+/// none of whose arrays may be a temporary.
 template <class T>
 class BoundArrays {
  public:
   BoundArrays() = default;
   BoundArrays(std::initializer_list<Bound<T>> list) : all_(list.begin(), list.size()) {}
   template <class List>
-  requires std::convertible_to<const List&, std::span<const Bound<T>>> BoundArrays(const List& list) : all_(list) {}
+  requires std::convertible_to<const List&, std::span<const Bound<T>>> BoundArrays(const List& list) : all_(list) {
+    for (const Bound<T>& bound : all_) bound.require_lasting();
+  }
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
 

@@ -26,9 +26,15 @@ class Program {
   }
   Program(const Program& other)
       : code_(other.code_), offsets_(other.offsets_), parameters_(other.parameters_), arena_(make_arena()) {}
-  Program& operator=(const Program& other) { return *this = Program(other); }
   Program(Program&&) noexcept = default;
-  Program& operator=(Program&&) noexcept = default;
+  /// One of either kind, taken by value: a program that is assigned to itself stays what it is.
+  Program& operator=(Program other) noexcept {
+    code_.swap(other.code_);
+    offsets_.swap(other.offsets_);
+    parameters_.swap(other.parameters_);
+    arena_.swap(other.arena_);
+    return *this;
+  }
 
   // A program that was moved from can be assigned to; every other call is an error that says so.
 
@@ -74,7 +80,7 @@ class Program {
       if (!facts.is_leaf || !facts.is_active)
         graph::fail(Code::index_out_of_range,
                     "jvp: node " + code_->describe(at) + " takes no tangent: only inputs and parameters do");
-      arena.derivatives[static_cast<std::size_t>(at)] = tangent.data();
+      bind_once(arena.derivatives, at, tangent, "tangent of node");
     }
     return run.run();
   }
@@ -90,7 +96,9 @@ class Program {
       if (!code_->facts[static_cast<std::size_t>(at)].is_output)
         graph::fail(Code::index_out_of_range,
                     "vjp: node " + code_->describe(at) + " takes no gradient: it is not an output");
+      bind_once(arena.derivatives, at, gradient, "gradient of node");
     }
+    std::fill(arena.derivatives.begin(), arena.derivatives.end(), nullptr);  // copied when the way back begins
     run.seeds = gradients;
     return run.run();
   }
@@ -161,9 +169,13 @@ class Program {
     if (source != graph::Source::input && source != graph::Source::side)
       graph::fail(Code::index_out_of_range, "node " + code_->describe(at) + " is no input of the program, but a " +
                                                 code_->nodes[static_cast<std::size_t>(at)].kind() + " node");
-    if (arena.values[static_cast<std::size_t>(at)] != nullptr)
-      graph::fail(Code::wrong_count, "input " + code_->describe(at) + " was given twice");
-    arena.values[static_cast<std::size_t>(at)] = input.data();
+    bind_once(arena.values, at, input, "input");
+  }
+
+  void bind_once(std::vector<const T*>& arrays, int at, const Bound<T>& given, const char* what) const {
+    const T*& array = arrays[static_cast<std::size_t>(at)];
+    if (array != nullptr) graph::fail(Code::wrong_count, what + (" " + code_->describe(at)) + " was given twice");
+    array = given.data();
   }
 
   /// The position of the node of an array whose size, and shape if it tells one, is right.

@@ -10,7 +10,7 @@ namespace ndpool::graph {
 /// One run over one tape.
 template <class T>
 struct Run {
-  const std::shared_ptr<const Compiled<T>>& shared_code;
+  std::shared_ptr<const Compiled<T>> shared_code;  ///< of its own: a custom map may move the program that runs
   Arena<T>& arena;
   Mode mode;
   typename Arena<T>::Lock lock = {};
@@ -101,14 +101,18 @@ struct Run {
     }
   }
 
-  /// Outputs that are leaves are copied: the array of a caller, or a parameter, may be gone or changed before it is
-  /// read.
+  /// Outputs that are leaves are copied, with their tangents: the array of a caller, or a parameter, may be gone or
+  /// changed before it is read.
   void keep_leaf_outputs(const Tape& tape) {
     for (std::size_t n = 0; n < code.nodes.size(); ++n) {
       if (!code.facts[n].is_leaf || !code.facts[n].is_output) continue;
       T* kept = arena.elements + tape.value[n];
       copy(arena.values[n], code.facts[n].elements, kept);
       arena.values[n] = kept;
+      if (mode == Mode::jvp && code.facts[n].is_active) {
+        const T* given = arena.derivatives[n];
+        copy(given, code.facts[n].elements, own_derivative(tape, n));
+      }
     }
   }
 

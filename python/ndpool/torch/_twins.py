@@ -124,6 +124,7 @@ class Twin:
             return self.find(x, tuple(tuple(a) if isinstance(a, list) else a for a in arguments))
         if not (is_dense(x) and x.dtype in self.dtypes and self.check(x, arguments)):
             return Plan(None)
+        arguments = tuple(map(_settled, arguments))
         pooling = self.describe(self.sizes(x), *arguments)
         if is_foreign(x):  # its sizes may be symbols
             return Plan(pooling)
@@ -152,6 +153,15 @@ class Twin:
     def text(self, x: Tensor, arguments: tuple[Any, ...]) -> str:
         """The pool of a call as text, for operators in a graph."""
         return _describe_text(self.describe, self.sizes(x), arguments)
+
+
+def _settled(argument: Any) -> Any:
+    """An argument by value: a tensor, which may change, would be found by identity."""
+    if getattr(argument, "ndim", None) == 0:
+        return argument.item()
+    if isinstance(argument, (tuple, list, Tensor)) or type(argument).__hash__ is None:
+        return tuple(map(_settled, argument))
+    return argument
 
 
 @torch.compiler.assume_constant_result

@@ -7,7 +7,8 @@ raise the same errors. The others are those of `ndpool`, with its arguments, on 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -49,12 +50,15 @@ def _entries(value: Any, rank: int) -> tuple[int, ...]:
     """A size as torch writes it: one number for all axes, or one for each."""
     if isinstance(value, int):
         return (value,) * rank
+    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:  # of NumPy, or a tensor
+        return (operator.index(value),) * rank
     values = tuple(value)
     return values * rank if len(values) == 1 else values
 
 
 def _stride(value: Any, rank: int) -> tuple[int, ...] | None:
-    return None if value is None or value in ((), []) else _entries(value, rank)
+    is_left_out = value is None or (isinstance(value, (tuple, list)) and not value)
+    return None if is_left_out else _entries(value, rank)
 
 
 def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -232,7 +236,8 @@ def _lp_pool(
         # Of what is no norm nothing but the check of its arguments is used.
         reducer = ("lp", {"p": p}) if _is_norm(p) and not ceil_mode else ("sum", {})
         kernel, step = _entries(kernel_size, rank), _stride(stride, rank)
-        return Pooling(Pool.window(reducer[0], kernel, step, **reducer[1]), _format(rank))
+        pool = Pool.window(reducer[0], kernel, step, ceil_mode=ceil_mode, **reducer[1])
+        return Pooling(pool, _format(rank))
 
     original = getattr(F, name)
 

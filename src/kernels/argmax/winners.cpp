@@ -82,7 +82,7 @@ void winners_of(const TangentJob& job, typename Order<T>::Bits flips) {
   const Rows& rows = job.rows;
   const bool numbers_cells =
       job.use == WinnerUse::indices && job.index_kind == IndexKind::flat && sizeof(T) >= 4 && can_number_cells(rows);
-  char* const tall = static_cast<char*>(job.scratch) + winner_rows_bytes(rows) + index_scratch_bytes(rows);
+  char* const tall = static_cast<char*>(job.scratch) + winner_rows_bytes(rows) + index_table_bytes(rows);
   RowWinners<T, nan> winners(rows, static_cast<const T*>(job.in), flips, job.scratch, tall,
                              numbers_cells ? Numbering::cells : Numbering::taps);
   // Indices count cells of the pooled axes; derivatives step through the array of tangents or gradients.

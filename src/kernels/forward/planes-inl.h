@@ -81,28 +81,6 @@ Index window_start(const Rows& rows, const RowCursor& cursor, Stride stride) {
   return start;
 }
 
-/// Where the cell with a flat index lies in the plane of an array of tangents.
-class CellOffsets {
- public:
-  explicit CellOffsets(const Rows& rows) : rows_(rows), factor_(rows.horizontal.stride.tangent_in) {
-    for (int v = 0; v < rows.vertical_count; ++v)
-      is_linear_ &= rows.vertical[v].stride.tangent_in == factor_ * rows.vertical[v].cell_stride;
-  }
-  HWY_INLINE Index operator[](Index flat) const {
-    if (is_linear_) return flat * factor_;
-    Index offset = flat % rows_.horizontal.window.input * rows_.horizontal.stride.tangent_in;
-    for (int v = 0; v < rows_.vertical_count; ++v)
-      offset +=
-          flat / rows_.vertical[v].cell_stride % rows_.vertical[v].window.input * rows_.vertical[v].stride.tangent_in;
-    return offset;
-  }
-
- private:
-  const Rows& rows_;
-  Index factor_;
-  bool is_linear_ = true;
-};
-
 /// Zeroes the planes of gx that belong to the output rows [first_row, last_row), which are whole planes.
 template <class T>
 void zero_planes(const Rows& rows, Index first_row, Index last_row, T* gx) {

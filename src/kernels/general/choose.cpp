@@ -7,6 +7,16 @@ namespace ndpool::general {
 
 namespace {
 
+/// How floats are ordered as integers.
+template <class T>
+void order_floats(const KernelChoice& choice, Finish& finish) {
+  finish.flip = choice.combine == Combine::min ? -1 : 0;
+  finish.ignores_nan = choice.nan == Nan::ignore;
+  const int mantissa_bits = sizeof(T) == 8 ? 52 : sizeof(T) == 4 ? 23 : std::is_same_v<T, f16> ? 10 : 7;
+  finish.infinity = std::int64_t{-1} << mantissa_bits & (std::numeric_limits<std::int64_t>::max() >> (64 - 8 * sizeof(T)));
+  finish.quiet_bit = std::int64_t{1} << (mantissa_bits - 1);
+}
+
 template <class T>
 std::optional<ElementChoice> extreme_of(const KernelChoice& choice) {
   const bool is_min = choice.combine == Combine::min;
@@ -26,11 +36,7 @@ std::optional<ElementChoice> extreme_of(const KernelChoice& choice) {
     finish.flip = is_min ? highest_bit : 0;
   } else {
     element.kind = sizeof(T) == 2 ? ElementKind::key16 : sizeof(T) == 4 ? ElementKind::key32 : ElementKind::key64;
-    finish.flip = is_min ? -1 : 0;
-    finish.ignores_nan = choice.nan == Nan::ignore;
-    const int mantissa_bits = sizeof(T) == 8 ? 52 : sizeof(T) == 4 ? 23 : std::is_same_v<T, f16> ? 10 : 7;
-    finish.infinity = std::int64_t{-1} << mantissa_bits & (std::numeric_limits<std::int64_t>::max() >> (64 - 8 * sizeof(T)));
-    finish.quiet_bit = std::int64_t{1} << (mantissa_bits - 1);
+    order_floats<T>(choice, finish);
   }
   return element;
 }
@@ -74,7 +80,45 @@ std::optional<ElementChoice> sum_of(const KernelChoice& choice, Index taps) {
   }
 }
 
+template <class T>
+std::vector<PositionChoice> positions_of(const KernelChoice& choice) {
+  const bool is_min = choice.combine == Combine::min;
+  ElementChoice element;
+  element.traits = {.stored_size = sizeof(T), .work_size = 4, .has_positions = true};
+  Finish& finish = element.finish;
+  if constexpr (std::is_integral_v<T>) {
+    const auto highest_bit = static_cast<std::int64_t>(std::uint64_t{1} << (8 * sizeof(T) - 1));
+    finish.flip = (std::is_signed_v<T> ? highest_bit : 0) ^ (is_min ? -1 : 0);
+  } else {
+    order_floats<T>(choice, finish);
+  }
+  const auto with = [&element](ElementKind kind, std::size_t size, Index max_position) {
+    PositionChoice position{element, max_position};
+    position.element.kind = kind;
+    position.element.traits.work_size = size;
+    return position;
+  };
+  constexpr Index all = (Index{1} << 48) - 2;
+  if constexpr (sizeof(T) == 8) return {with(ElementKind::position64, 16, std::numeric_limits<Index>::max())};
+  if constexpr (sizeof(T) == 4) return {with(ElementKind::position32, 8, 0xFFFF'FFFE)};
+  if constexpr (sizeof(T) == 2)
+    return {with(ElementKind::position16, 4, 0xFFFE), with(ElementKind::far_position16, 8, all)};
+  return {with(ElementKind::position8, 4, 0xFF'FFFE), with(ElementKind::far_position8, 8, all)};
+}
+
 }  // namespace
+
+std::vector<PositionChoice> choose_position_elements(ScalarKind scalar, const KernelChoice& choice) {
+  if (choice.combine != Combine::max && choice.combine != Combine::min) return {};
+  switch (scalar) {
+#define NDPOOL_ROW(name, type) \
+  case ScalarKind::kind_##name: return positions_of<type>(choice);
+    NDPOOL_ALL_SCALARS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+    case ScalarKind::none: break;
+  }
+  return {};
+}
 
 std::optional<ElementChoice> choose_element(ScalarKind scalar, const KernelChoice& choice, Index taps) {
   if (choice.combine != Combine::max && choice.combine != Combine::min && choice.combine != Combine::sum)

@@ -32,9 +32,18 @@ namespace ndpool::general {
   ROW(sum_u32, IntegerSum<std::uint32_t, std::int64_t>)    \
   ROW(few_i8, IntegerSum<std::int8_t, std::int16_t>)       \
   ROW(few_u8, IntegerSum<std::uint8_t, std::uint16_t>)
+/// Extremes with their positions: as many bits as the values have, and where positions need more than that leaves.
+#define NDPOOL_GENERAL_POSITIONS(ROW)                                  \
+  ROW(position8, PackedPosition<std::uint8_t, std::uint32_t, 24>)      \
+  ROW(position16, PackedPosition<std::uint16_t, std::uint32_t, 16>)    \
+  ROW(position32, PackedPosition<std::uint32_t, std::int64_t, 32>)     \
+  ROW(position64, PairedPosition)                                      \
+  ROW(far_position8, PackedPosition<std::uint8_t, std::int64_t, 48>)   \
+  ROW(far_position16, PackedPosition<std::uint16_t, std::int64_t, 48>)
 #define NDPOOL_GENERAL_ELEMENTS(ROW) \
   NDPOOL_GENERAL_EXTREMES(ROW)       \
-  NDPOOL_GENERAL_SUMS(ROW)
+  NDPOOL_GENERAL_SUMS(ROW)           \
+  NDPOOL_GENERAL_POSITIONS(ROW)
 
 enum class ElementKind : unsigned char {
 #define NDPOOL_ROW(name, ...) name,
@@ -53,5 +62,12 @@ struct ElementChoice {
 
 /// None if no element serves: 64-bit integer sums, and windows so large that sums could leave their accumulator.
 std::optional<ElementChoice> choose_element(ScalarKind scalar, const KernelChoice& choice, Index taps);
+
+/// Elements of max or min with positions, the one with the smallest integers first.
+struct PositionChoice {
+  ElementChoice element;
+  Index max_position;
+};
+std::vector<PositionChoice> choose_position_elements(ScalarKind scalar, const KernelChoice& choice);
 
 }  // namespace ndpool::general

@@ -34,11 +34,13 @@ using OrderedBits = std::conditional_t<
     size == 1, std::uint8_t,
     std::conditional_t<size == 2, std::uint16_t, std::conditional_t<size == 4, std::uint32_t, std::int64_t>>>;
 
-/// Types and loads that all elements share. `Stored` is what arrays hold, `Work` what rows of scratch hold.
+/// Types and loads that all elements share. `Stored` is what arrays hold, `Work` what rows of scratch hold, `Result` what
+/// a fold writes at last.
 template <class StoredT, class WorkT>
 struct ElementBase {
   using Stored = StoredT;
   using Work = WorkT;
+  using Result = StoredT;
   using D = hn::ScalableTag<Work>;
   using V = hn::Vec<D>;
   static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
@@ -47,7 +49,11 @@ struct ElementBase {
   static constexpr bool stores_fused = true;
   /// Arrays and scratch hold the same numbers.
   static constexpr bool lifts_nothing = false;
-  static HWY_INLINE V load(const Work* from, const Finish&) { return hn::LoadU(D(), from); }
+  /// Elements carry the position of their cell; the input of a tile is lifted before it is folded.
+  static constexpr bool has_positions = false;
+  static HWY_INLINE V load(const Work* from) { return hn::LoadU(D(), from); }
+  static HWY_INLINE void put(V v, Work* to) { hn::StoreU(v, D(), to); }
+  static HWY_INLINE V splat(Work one) { return hn::Set(D(), one); }
 };
 
 /// Max of integers. `flip` makes it a minimum (all bits), or the maximum of the other signedness (highest bit).

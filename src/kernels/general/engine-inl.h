@@ -7,35 +7,67 @@
 #define NDPOOL_GENERAL_ENGINE_INL_H_
 #endif
 
-#include "kernels/general/job.hpp"
+#include "kernels/general/argmax_results-inl.h"
 #include "kernels/general/row-inl.h"
+
+#include <optional>
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 namespace general {
 
+/// What only elements with positions have.
+template <class E, bool>
+struct PositionsOf {
+  struct Lift {};
+  struct Results {};
+};
+template <class E>
+struct PositionsOf<E, true> {
+  using Lift = PositionLift<E>;
+  using Results = ArgmaxResults<E>;
+};
+
 template <class E>
 class Engine {
  public:
   using Work = typename E::Work;
   using S = typename E::Stored;
+  using R = typename E::Result;
 
   explicit Engine(const GeneralJob& job)
       : layout_(job.layout),
         in_(static_cast<const S*>(job.in)),
         out_(static_cast<S*>(job.out)),
+        indices_(static_cast<char*>(job.indices)),
+        index_kind_(job.index_kind),
         scratch_(static_cast<char*>(job.scratch)),
         finish_(job.finish),
         fold_(layout_, scratch_, finish_),
         row_fold_(layout_, scratch_, finish_, fold_),
-        last_(layout_.last()) {}
+        last_(layout_.last()) {
+    if constexpr (E::has_positions) {
+      positions_.emplace(layout_, scratch_, finish_);
+      results_.emplace(layout_, scratch_, finish_, index_kind_);
+    }
+  }
 
   void run_tile(Index number) {
     place_tile(number);
-    if (!layout_.in_is_direct) pack_input();
-    if (!layout_.out_is_direct) set_packed_out();
-    if (layout_.divides_first) lift_gradients();
+    if constexpr (E::has_positions) {
+      run_with_positions();
+    } else {
+      if (!layout_.in_is_direct) pack_input();
+      if (!layout_.out_is_direct) set_packed_out();
+      if (layout_.divides_first) lift_gradients();
+      fold_tile();
+      if (!layout_.out_is_direct) unpack_output();
+    }
+  }
+
+ private:
+  void fold_tile() {
     if (layout_.folds_planes_as_lanes())
       fold_planes_as_lanes();
     else if (layout_.method == RowMethod::lanes)
@@ -44,10 +76,8 @@ class Engine {
       fold_single_windows();
     else
       fold_rows_of_tile();
-    if (!layout_.out_is_direct) unpack_output();
   }
 
- private:
   template <class T>
   T* at(std::size_t offset) const {
     return reinterpret_cast<T*>(scratch_ + offset);
@@ -101,6 +131,7 @@ class Engine {
   }
   struct Offsets {
     Index in = 0, out = 0;
+    Index flat = 0, index = 0;  ///< of indices, and of their array
   };
   Offsets plane_offsets(Index plane) const {
     Offsets offsets;
@@ -110,6 +141,8 @@ class Engine {
       plane /= loop.extent;
       offsets.in += position * loop.stride.in;
       offsets.out += position * loop.stride.out;
+      offsets.flat += position * loop.stride.tangent_in;
+      offsets.index += position * loop.stride.tangent_out;
     }
     return offsets;
   }
@@ -123,12 +156,16 @@ class Engine {
     for (int a = 0; a <= last_; ++a) from += side_[a].lo * side_[a].in_stride;
     return from;
   }
-  S* result_of(Index plane) const {
-    if (!layout_.out_is_direct) return at<S>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_;
-    S* to = out_ + plane_offsets(plane).out + lane_range_.begin;
+  R* result_of(Index plane) const {
+    if (!layout_.out_is_direct) return at<R>(results_at_) + (plane - planes_.begin) * packed_results_;
+    return array_result_of(plane);
+  }
+  R* array_result_of(Index plane) const requires(!E::has_positions) {
+    R* to = out_ + plane_offsets(plane).out + lane_range_.begin;
     for (int a = 0; a <= last_; ++a) to += side_[a].outputs.begin * side_[a].out_stride;
     return to;
   }
+  R* array_result_of(Index) const requires(E::has_positions) { return nullptr; }
 
   // ---- arrays whose rows do not lie in memory as they are folded
   /// Calls visit(offset of a row of the box in the array, offset in the packed box).
@@ -187,6 +224,85 @@ class Engine {
                        for (Index l = 0; l < lanes; ++l)
                          to[offset + o * step + l * lane_step] = from[packed + o * lanes + l];
                    });
+    }
+  }
+
+  // ---- extremes with their positions
+  void run_with_positions() requires(E::has_positions) {
+    Side whole[max_rank];
+    std::copy_n(side_, last_ + 1, whole);
+    for (int a = 0; a <= last_; ++a) first_cell_[a] = whole[a].lo;
+    positions_->reset();
+    const int cut = layout_.cut_axis;
+    const Index lo = cut < 0 ? 0 : whole[cut].lo, hi = cut < 0 ? 1 : whole[cut].hi;
+    const Index piece = cut < 0 ? 1 : layout_.cut_cells;
+    set_packed_out();
+    const Index count = plane_count() * packed_results_;
+    for (Index begin = lo; begin == lo || begin < hi; begin += piece) {
+      if (cut >= 0) {
+        side_[cut].lo = begin;
+        side_[cut].hi = std::min(hi, begin + piece);
+      }
+      for (int a = 0; a <= last_; ++a) side_[a].in_stride = axis(a).in_stride;
+      if (!layout_.in_is_direct) pack_input();
+      if (layout_.method != RowMethod::single) lift_positions();  // else segment by segment
+      results_at_ = begin == lo ? layout_.packed_out_at : layout_.pieces_at;
+      fold_tile();
+      if (begin == lo) continue;
+      Work* const all = at<Work>(layout_.packed_out_at);
+      const Work* rows[2] = {all, at<Work>(layout_.pieces_at)};
+      fold_one<E>(2, rows, all, count, finish_);
+    }
+    write_argmax(whole);
+  }
+  /// Makes a packed box of elements with their positions, relative to the first cell of the tile.
+  void lift_positions() requires(E::has_positions) {
+    BoxAxis box[max_rank];
+    Index cells = lane_count(), from_first = 0;
+    for (int a = 0; a <= last_; ++a) {
+      box[a] = {side_[a].cells(), side_[a].in_stride, axis(a).cell_stride};
+      cells *= box[a].cells;
+      from_first += (side_[a].lo - first_cell_[a]) * axis(a).cell_stride;
+    }
+    lifted_ = {at<Work>(layout_.lifted_at), plane_count(), cells};
+    if (cells == 0) return;
+    Work* const to = at<Work>(layout_.lifted_at);
+    if (!layout_.in_is_direct || layout_.loops.size() == 1) {  // planes are one more axis, which moves no position
+      BoxAxis all[max_rank + 1];
+      all[0] = {plane_count(), layout_.in_is_direct ? layout_.loops[0].stride.in : packed_plane_, 0};
+      std::copy_n(box, last_ + 1, all + 1);
+      return (*positions_)(box_of(planes_.begin), all, last_ + 2, lane_count(), from_first, to);
+    }
+    for (Index plane = planes_.begin; plane < planes_.end; ++plane)
+      (*positions_)(box_of(plane), box, last_ + 1, lane_count(), from_first, to + (plane - planes_.begin) * cells);
+  }
+  void write_argmax(const Side* whole) requires(E::has_positions) {
+    ResultBox<S> box;
+    box.first_lane = lane_range_.begin;
+    box.lanes = lane_count();
+    box.has_negative_zeros = positions_->saw_negative_zero();
+    Index value_at = lane_range_.begin * layout_.lane_out_stride, index_at = lane_range_.begin * layout_.lane_index_stride;
+    Index flat = 0;
+    for (int a = 0; a <= last_; ++a) {
+      box.outputs[a] = whole[a].outputs;
+      box.first_cell[a] = whole[a].lo;
+      value_at += whole[a].outputs.begin * axis(a).out_stride;
+      index_at += whole[a].outputs.begin * axis(a).index_stride;
+      flat += whole[a].lo * axis(a).cell_stride;
+    }
+    const bool is_even = layout_.loops.size() == 1 && layout_.loops[0].stride.tangent_in == 0;
+    box.planes = is_even ? plane_count() : 1;
+    if (is_even) {
+      const Strides& step = layout_.loops[0].stride;
+      box.in_step = step.in, box.value_step = step.out, box.index_step = step.tangent_out;
+    }
+    for (Index plane = planes_.begin; plane < planes_.end; plane += box.planes) {
+      const Offsets offsets = plane_offsets(plane);
+      box.in = in_ + offsets.in + lane_range_.begin * layout_.lane_in_stride;
+      box.values = out_ == nullptr ? nullptr : out_ + offsets.out + value_at;
+      box.indices = indices_ + (offsets.index + index_at) * index_size(index_kind_);
+      box.first_flat = flat + offsets.flat;
+      (*results_)(at<Work>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_, box);
     }
   }
 
@@ -275,7 +391,8 @@ class Engine {
     Index items = 0;
     Index item = 0;  ///< elements of one
   };
-  Box first_box() const { return layout_.divides_first ? lifted_ : Box{nullptr, plane_count(), 0}; }
+  bool lifts_first() const { return E::has_positions || layout_.divides_first; }
+  Box first_box() const { return lifts_first() ? lifted_ : Box{nullptr, plane_count(), 0}; }
   /// Elements of the box behind axis a, per cell of that axis.
   Index cells_behind(int a, Index row_width) const {
     Index cells = row_width;
@@ -296,6 +413,12 @@ class Engine {
                                    to_item(i), to_step, nullptr});
       return;
     }
+    if constexpr (!E::has_positions) fold_array_stage(a, box, row_width, behind, to_item, to_step);
+  }
+  template <class ToItem>
+  void fold_array_stage(int a, const Box& box, Index row_width, Index behind, const ToItem& to_item, Index to_step) {
+    const AxisLayout& of = axis(a);
+    const Side& side = side_[a];
     // The array: runs of the box that follow one another in memory are folded together.
     Index run = row_width;
     int top = layout_.method == RowMethod::lanes ? last_ + 1 : last_;
@@ -325,7 +448,7 @@ class Engine {
   }
 
   /// Where the results of item i begin: its outputs on axes [0, end) and its plane.
-  S* result_of_item(Index item, int end) const {
+  R* result_of_item(Index item, int end) const {
     Index offset = 0;
     for (int a = end - 1; a >= 0; --a) {
       offset += item % side_[a].count() * side_[a].out_stride;
@@ -344,11 +467,11 @@ class Engine {
       Finish f = finish_;
       if (has_counts()) f.count = finish_.count * count_of(i, last_);
       AxisFold<E> fold(fold_, f);
-      S* const to = result_of_item(i, last_);
+      R* const to = result_of_item(i, last_);
       if (box.from != nullptr)
         row_fold_.fold_and_finish(fold, axis(last_), side.outputs, side.lo, side.hi, box.from + i * box.item, width, width,
                                   to, side.out_stride, counts, f);
-      else
+      else if constexpr (!E::has_positions)
         row_fold_.fold_and_finish(fold, axis(last_), side.outputs, side.lo, side.hi,
                                   reinterpret_cast<const Stored<S>*>(box_of(planes_.begin + i)), side.in_stride, width, to,
                                   side.out_stride, counts, f);
@@ -358,10 +481,13 @@ class Engine {
   // ---- rows in scratch
   /// Working elements of a plane that is one row, from `offset` on.
   void copy_row(Index plane, Index offset, Index width, Work* to) {
-    if (layout_.divides_first) {
-      std::memcpy(to, lifted_.from + (plane - planes_.begin) * lifted_.item + offset + segment_offset_, static_cast<std::size_t>(width) * sizeof(Work));
+    if (lifts_first()) {
+      std::memcpy(static_cast<void*>(to), lifted_.from + (plane - planes_.begin) * lifted_.item + offset + segment_offset_, static_cast<std::size_t>(width) * sizeof(Work));
       return;
     }
+    if constexpr (!E::has_positions) copy_array_row(plane, offset, width, to);
+  }
+  void copy_array_row(Index plane, Index offset, Index width, Work* to) {
     const Stored<S>* from[1] = {reinterpret_cast<const Stored<S>*>(box_of(plane)) + offset};
     fold_one<E>(1, from, to, width, finish_);
   }
@@ -410,7 +536,7 @@ class Engine {
     row_fold_(batch);
   }
   void fill_targets(RowBatch<E>& batch, Index rows) {
-    batch.to = at<S*>(layout_.pointers_at);
+    batch.to = at<R*>(layout_.pointers_at);
     for (Index r = 0; r < rows; ++r) batch.to[r] = result_of_item(r, last_);
     if (!has_counts()) return;
     double* const counts = at<double>(layout_.counts_at);
@@ -435,7 +561,7 @@ class Engine {
     batch.outputs = {side.outputs.begin, side.outputs.begin + row.tile};
     batch.first_cell = w.begin(batch.outputs.begin);
     batch.cells = w.end(batch.outputs.end - 1) - batch.first_cell;
-    batch.to = at<S*>(layout_.pointers_at);
+    batch.to = at<R*>(layout_.pointers_at);
     const Work identity = E::identity(finish_);
     const Index lanes = layout_.lanes;
     for (Index s = 0; s < strips_; ++s) {
@@ -455,21 +581,31 @@ class Engine {
   void fold_single_windows() {
     const Windows& w = axis(last_).windows;
     const Side whole = side_[last_];
-    const Index begin = w.begin(0), segments = (w.kernel + layout_.segment - 1) / layout_.segment;
+    const Index begin = w.begin(0);
+    Index first_segment = 0, segments = (w.kernel + layout_.segment - 1) / layout_.segment;
+    if constexpr (E::has_positions) {  // a box may hold a piece of the window
+      first_segment = std::max<Index>(0, whole.lo - begin) / layout_.segment;
+      segments = std::max<Index>(1, (whole.hi - begin + layout_.segment - 1) / layout_.segment - first_segment);
+    }
     Index rows = plane_count();
     for (int a = 0; a < last_; ++a) rows *= side_[a].count();
     RowBatch<E> batch;
     Work* partials = at<Work>(layout_.folded_at);
     for (Index s = 0; s < segments; ++s) {
       // A segment is a power of two of taps, so that the tree over segments is that over taps.
-      const Index first = begin + s * layout_.segment, end = begin + std::min(w.kernel, (s + 1) * layout_.segment);
+      const Index tap = (first_segment + s) * layout_.segment;
+      const Index first = begin + tap, end = begin + std::min(w.kernel, tap + layout_.segment);
       Side& side = side_[last_];
       side.lo = std::clamp<Index>(first, whole.lo, whole.hi);
       side.hi = std::clamp<Index>(end, side.lo, whole.hi);
       batch.from = at<Work>(layout_.rows_at);
       batch.pitch = layout_.row_pitch;
       batch.cells = end - first;
-      segment_offset_ = layout_.in_is_direct && !layout_.divides_first ? 0 : side.lo - whole.lo;
+      segment_offset_ = layout_.in_is_direct && (E::has_positions || !lifts_first()) ? 0 : side.lo - whole.lo;
+      if constexpr (E::has_positions) {
+        lift_positions();
+        segment_offset_ = 0;
+      }
       batch.rows = make_rows(side.lo - first, side.cells(), end - first, batch.pitch);
       row_fold_.join_all(batch, partials + s * rows);
     }
@@ -491,7 +627,7 @@ class Engine {
       f.count = finish_.count * axis(last_).counts[0];
       f.counts = batch.row_counts;
     }
-    S* const done = at<S>(layout_.stored_at);
+    R* const done = at<R>(layout_.stored_at);
     RowFold<E>::finish(results, rows, done, f);
     for (Index r = 0; r < rows; ++r) *batch.to[r] = done[r];
   }
@@ -505,7 +641,7 @@ class Engine {
       results *= axis(a).windows.outputs;
     }
     const Box box = first > 0 ? fold_whole_axes(first, cells)
-                              : layout_.divides_first ? lifted_ : Box{nullptr, plane_count(), cells};
+                              : lifts_first() ? lifted_ : Box{nullptr, plane_count(), cells};
     for (Index begin = 0; begin < box.items; begin += layout_.lane_group)
       fold_lane_group(box, begin, std::min(layout_.lane_group, box.items - begin), cells, results);
   }
@@ -521,7 +657,7 @@ class Engine {
         if (box.from != nullptr)
           fold_(AxisCall<Work, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi, box.from + i * box.item, behind,
                                      behind, to + i * item, behind, nullptr});
-        else
+        else if constexpr (!E::has_positions)
           fold_(AxisCall<Stored<S>, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi,
                                           reinterpret_cast<const Stored<S>*>(whole_box_of(planes_.begin + i)), behind,
                                           behind, to + i * item, behind, nullptr});
@@ -547,13 +683,13 @@ class Engine {
         for (Index r = 0; r < lanes; ++r) counts[c * lanes + r] = count_of(begin + std::min(r, count - 1), first);
       f.counts = counts;
     }
-    S* const done = at<S>(layout_.stored_at);
+    R* const done = at<R>(layout_.stored_at);
     if (box.from != nullptr) {
       Work* const in = at<Work>(layout_.lanes_at);
       const Work* const from = box.from + begin * box.item;
       rows_to_lanes(EvenRows<const Work>{from, box.item, from + count * box.item}, count, cells, in, lanes);
       fold_from_lanes(in, lanes, cells, done, f);
-    } else {
+    } else if constexpr (!E::has_positions) {
       S* const in = at<S>(layout_.lanes_at);
       const Index first_plane = planes_.begin + begin;
       if (layout_.loops.size() == 1) {
@@ -572,7 +708,7 @@ class Engine {
     write_lanes(begin, count, lanes, results, done);
   }
   template <class From>
-  void fold_from_lanes(const From* in, Index lanes, Index cells, S* done, const Finish& f) {
+  void fold_from_lanes(const From* in, Index lanes, Index cells, R* done, const Finish& f) {
     const int first = layout_.lanes_from;
     Index have = 1, inner = cells * lanes;
     const Work* now = nullptr;
@@ -598,7 +734,7 @@ class Engine {
       Finish of = f;
       if (has_counts()) of.count = f.count * count_of_whole(h);
       AxisFold<E> fold(fold_, of);
-      S* const to = done + h * w.outputs * inner;
+      R* const to = done + h * w.outputs * inner;
       if (now != nullptr)
         row_fold_.fold_and_finish(fold, axis(last_), {0, w.outputs}, 0, w.cells, now + h * w.cells * inner, inner, inner, to,
                                   inner, counts, of);
@@ -617,8 +753,8 @@ class Engine {
     }
     return count;
   }
-  void write_lanes(Index begin, Index count, Index lanes, Index results, const S* done) {
-    S** const to = at<S*>(layout_.pointers_at);
+  void write_lanes(Index begin, Index count, Index lanes, Index results, const R* done) {
+    R** const to = at<R*>(layout_.pointers_at);
     for (Index r = 0; r < count; ++r) to[r] = result_of_item(begin + r, layout_.lanes_from);
     write_rows(done, lanes, to, count, results);
   }
@@ -626,6 +762,8 @@ class Engine {
   const Layout& layout_;
   const S* in_;
   S* out_;
+  char* indices_;
+  IndexKind index_kind_;
   char* scratch_;
   const Finish& finish_;
   AxisFold<E> fold_;
@@ -634,6 +772,10 @@ class Engine {
   Range planes_, lane_range_;
   Box lifted_;  ///< the tile's input, where gradients are divided first
   Index strips_ = 1, packed_plane_ = 0, packed_results_ = 0, segment_offset_ = 0;
+  Index first_cell_[max_rank];  ///< of the tile, that positions are relative to
+  std::size_t results_at_ = layout_.packed_out_at;
+  std::optional<typename PositionsOf<E, E::has_positions>::Lift> positions_;
+  std::optional<typename PositionsOf<E, E::has_positions>::Results> results_;
   Side side_[max_rank];
 };
 

@@ -62,16 +62,16 @@ struct FoldCall {
 template <class E, class From>
 HWY_INLINE typename E::V load_element(const From* from, const Finish& f) {
   if constexpr (std::is_same_v<From, typename E::Work>)
-    return E::load(from, f);
+    return E::load(from);
   else
     return E::lift(reinterpret_cast<const typename E::Stored*>(from), f);
 }
 template <class E, class To>
 HWY_INLINE void store_element(typename E::V v, To* to, Index i, const Finish& f) {
   if constexpr (std::is_same_v<To, typename E::Work>)
-    hn::StoreU(v, typename E::D(), to);
+    E::put(v, to);
   else
-    E::store(v, reinterpret_cast<typename E::Stored*>(to), i, f);
+    E::store(v, reinterpret_cast<typename E::Result*>(to), i, f);
 }
 
 /// Pointers stay in registers only if the loops over them are unrolled completely: 5 times as fast on short rows.

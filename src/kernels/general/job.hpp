@@ -14,6 +14,8 @@ struct GeneralJob {
   void* out;
   Index first_tile, last_tile;
   void* scratch;
+  void* indices = nullptr;  ///< of extremes with positions; then `out` may be null
+  IndexKind index_kind = IndexKind::flat;
 };
 
 using GeneralKernel = void (*)(const GeneralJob&);

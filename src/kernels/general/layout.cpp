@@ -10,7 +10,6 @@ namespace ndpool::general {
 namespace {
 
 constexpr std::size_t vector_bytes = 64;      // of the longest vectors
-constexpr Index tile_bytes = 128 << 10;       // working elements of a tile: half of a small second-level cache
 constexpr Index row_bytes_limit = 10 << 10;   // rows beyond are cut into strips, which stay in the first-level cache
 constexpr Index short_row_bytes = 128;        // rows below are folded with planes as lanes
 constexpr Index max_fold_rows = 8;
@@ -39,17 +38,20 @@ class LayoutMaker {
         choice_(choice),
         traits_(traits),
         is_transposed_(direction == Direction::transposed),
-        work_(static_cast<Index>(traits.work_size)) {}
+        work_(static_cast<Index>(traits.work_size)),
+        tile_bytes_(traits.has_positions ? 24 << 10 : 128 << 10) {}
 
   std::unique_ptr<const Layout> make() {
     choose_axes();
     if (!choose_divisors()) return nullptr;
+    if (traits_.has_positions) describe_positions();
     for (AxisLayout& axis : layout_.axes) share_blocks(axis);
     choose_lanes_from();
     merge_planes();
     choose_method();
     choose_tiles();
     if (tile_bytes_read() > max_tile_bytes) return nullptr;
+    if (traits_.has_positions) cut_boxes();
     place_scratch();
     return std::make_unique<const Layout>(std::move(layout_));
   }
@@ -61,7 +63,10 @@ class LayoutMaker {
     if (loop.extent == 1) return;
     if (!layout_.loops.empty()) {
       LoopAxis& before = layout_.loops.back();
-      if (before.stride.in == loop.stride.in * loop.extent && before.stride.out == loop.stride.out * loop.extent) {
+      const auto is_one = [&](Index outer, Index inner) { return outer == inner * loop.extent; };
+      if (is_one(before.stride.in, loop.stride.in) && is_one(before.stride.out, loop.stride.out) &&
+          is_one(before.stride.tangent_in, loop.stride.tangent_in) &&
+          is_one(before.stride.tangent_out, loop.stride.tangent_out)) {
         before = {before.extent * loop.extent, loop.stride};
         return;
       }
@@ -73,17 +78,23 @@ class LayoutMaker {
   /// Strides of the array that is read and of the one that is written.
   Index in_of(const Strides& stride) const { return is_transposed_ ? stride.tangent_out : stride.in; }
   Index out_of(const Strides& stride) const { return is_transposed_ ? stride.tangent_in : stride.out; }
-  LoopAxis loop_of(Index extent, const Strides& stride) const { return {extent, {in_of(stride), out_of(stride), 0, 0}}; }
+  LoopAxis loop_of(Index extent, const Strides& stride, Index cell_stride = 0) const {
+    if (!traits_.has_positions) return {extent, {in_of(stride), out_of(stride), 0, 0}};
+    return {extent, {stride.in, stride.out, cell_stride, stride.tangent_out}};
+  }
   void add_axis(const PooledAxis& pooled) {
     const Windows windows = windows_of(pooled.window);
     if (windows.is_identity() && (layout_.axes.empty() || !rows_are_short_)) {
-      add_loop(loop_of(windows.cells, pooled.stride));
+      add_loop(loop_of(windows.cells, pooled.stride, pooled.cell_stride));
       return;
     }
     AxisLayout axis;
     axis.windows = windows;
     axis.in_stride = in_of(pooled.stride);
     axis.out_stride = out_of(pooled.stride);
+    axis.index_stride = pooled.stride.tangent_out;
+    axis.cell_stride = pooled.cell_stride;
+    axis.tap_stride = pooled.tap_stride;
     layout_.axes.push_back(std::move(axis));
     sources_.push_back(&pooled.window);
   }
@@ -96,16 +107,64 @@ class LayoutMaker {
     layout_.lane_in_stride = rows_.inner.extent > 1 ? in_of(rows_.inner.stride) : 1;
     layout_.lane_out_stride = rows_.inner.extent > 1 ? out_of(rows_.inner.stride) : 1;
     const PooledAxis& row = rows_.horizontal;
+    if (rows_.inner.extent > 1) layout_.lane_index_stride = rows_.inner.stride.tangent_out;
     const bool is_packed = layout_.lane_in_stride == 1 && layout_.lane_out_stride == 1 &&
-                           in_of(row.stride) == layout_.lanes && out_of(row.stride) == layout_.lanes;
-    if (windows_of(row.window).is_identity() && is_packed)
+                           in_of(row.stride) == layout_.lanes && out_of(row.stride) == layout_.lanes &&
+                           (!traits_.has_positions ||
+                            (layout_.lane_index_stride == 1 && row.stride.tangent_out == layout_.lanes));
+    if (windows_of(row.window).is_identity() && is_packed) {
+      layout_.lane_inner = layout_.lanes;
+      layout_.lane_cells = row.window.input;
+      layout_.lane_cell_stride = row.cell_stride;
       layout_.lanes *= row.window.input;  // only lanes, if no window is there
-    else
+    } else {
       add_axis(row);
-    if (layout_.axes.empty()) layout_.axes.emplace_back(), sources_.push_back(&row.window), identity_only_ = true;
-    if (!traits_.is_sum) put_contiguous_axis_last();
+    }
+    if (layout_.axes.empty()) add_identity_axis(row);
+    if (!traits_.is_sum) {
+      put_contiguous_axis_last();
+      merge_whole_axes();
+    }
     merge_loops_into_lanes();
     count_planes();
+  }
+  /// Nothing is folded: lanes that fill vectors are copied, and else the last loop is the row.
+  void add_identity_axis(const PooledAxis& row) {
+    layout_.axes.emplace_back();
+    sources_.push_back(&row.window);
+    constexpr Index enough_bytes = 64;
+    const bool tells_positions = layout_.loops.empty() || layout_.loops.back().stride.tangent_in > 0;
+    identity_only_ = layout_.loops.empty() || (traits_.has_positions && !tells_positions) || layout_.lanes * static_cast<Index>(traits_.stored_size) >= enough_bytes;
+    if (identity_only_) return;
+    const LoopAxis& loop = layout_.loops.back();
+    AxisLayout& axis = layout_.axes.back();
+    axis.windows.cells = axis.windows.outputs = loop.extent;
+    axis.in_stride = loop.stride.in;
+    axis.out_stride = loop.stride.out;
+    axis.cell_stride = loop.stride.tangent_in;
+    axis.index_stride = loop.stride.tangent_out;
+    layout_.loops.pop_back();
+  }
+  /// Neighbouring axes that are pooled whole are one: the order of taps matters to sums alone.
+  void merge_whole_axes() {
+    const auto is_whole_axis = [](const Windows& w) {
+      return w.is_regular() && w.outputs == 1 && w.kernel == w.cells && w.lo == 0 && w.tap_step == 1;
+    };
+    for (std::size_t a = layout_.axes.size(); a-- > 1;) {
+      AxisLayout& outer = layout_.axes[a - 1];
+      const AxisLayout& inner = layout_.axes[a];
+      const Index cells = inner.windows.cells;
+      if (!is_whole_axis(outer.windows) || !is_whole_axis(inner.windows) || outer.in_stride != inner.in_stride * cells ||
+          outer.cell_stride != inner.cell_stride * cells || outer.tap_stride != inner.tap_stride * cells)
+        continue;
+      const Index all = outer.windows.cells * cells;
+      outer.windows.cells = outer.windows.kernel = all;
+      outer.in_stride = inner.in_stride;
+      outer.cell_stride = inner.cell_stride;
+      outer.tap_stride = inner.tap_stride;
+      layout_.axes.erase(layout_.axes.begin() + static_cast<std::ptrdiff_t>(a));
+      sources_.erase(sources_.begin() + static_cast<std::ptrdiff_t>(a));
+    }
   }
   void count_planes() {
     layout_.planes = 1;
@@ -117,7 +176,10 @@ class LayoutMaker {
     if (layout_.lanes == 1 && !identity_only_) return;  // rows come first
     for (std::size_t i = 0; i < layout_.loops.size();) {
       const LoopAxis& loop = layout_.loops[i];
-      if (loop.stride.in == layout_.lanes && loop.stride.out == layout_.lanes) {
+      const bool keeps_positions =
+          !traits_.has_positions || (layout_.lane_index_stride == 1 && loop.stride.tangent_in == 0 &&
+                                     loop.stride.tangent_out == layout_.lanes);
+      if (loop.stride.in == layout_.lanes && loop.stride.out == layout_.lanes && keeps_positions) {
         layout_.lanes *= loop.extent;
         layout_.loops.erase(layout_.loops.begin() + static_cast<std::ptrdiff_t>(i));
         i = 0;
@@ -132,7 +194,8 @@ class LayoutMaker {
     Windows& w = first.windows;
     const bool is_transposed = w.kind == Windows::Kind::transposed;
     const Index stride = w.outputs == 1 ? w.cells : w.stride;
-    if (identity_only_ || layout_.folds_planes_as_lanes() || !layout_.one_divisor || w.lo != 0 || first.blocks != nullptr)
+    if (identity_only_ || layout_.folds_planes_as_lanes() || !layout_.one_divisor || w.lo != 0 ||
+        first.blocks != nullptr || traits_.has_positions)
       return;
     if (w.is_regular() ? stride * w.outputs != w.cells || w.reach() > stride
                        : !is_transposed || w.cells * stride != w.outputs || (w.kernel - 1) * w.dilation >= stride)
@@ -227,7 +290,7 @@ class LayoutMaker {
     const Windows& first = layout_.axes.front().windows;
     const Index cells = plane_cells_ / first.cells, outputs = plane_outputs_ / first.outputs;
     const Index vector = static_cast<Index>(vector_bytes) / work_;
-    if (std::min(layout_.planes, Index{1} << 20) * first.outputs >= 2 * vector && std::max(cells, outputs) * 2 * vector * work_ <= 2 * tile_bytes)
+    if (std::min(layout_.planes, Index{1} << 20) * first.outputs >= 2 * vector && std::max(cells, outputs) * 2 * vector * work_ <= 2 * tile_bytes_)
       layout_.lanes_from = 1;
   }
   void choose_method() {
@@ -264,7 +327,7 @@ class LayoutMaker {
     layout_.in_is_direct =
         layout_.lane_in_stride == 1 && (lanes_are_rows || last.windows.cells == 1 || last.in_stride == layout_.lanes);
     layout_.out_is_direct =
-        layout_.lane_out_stride == 1 && (lanes_are_rows || last.windows.outputs == 1 || last.out_stride == layout_.lanes);
+        !traits_.has_positions && layout_.lane_out_stride == 1 && (lanes_are_rows || last.windows.outputs == 1 || last.out_stride == layout_.lanes);
   }
   /// Rows become lanes only if there are some, or if strips of one row serve.
   bool slides() const {
@@ -334,17 +397,17 @@ class LayoutMaker {
       AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
       const Windows& w = axis.windows;
       Index least = 1;
-      if (axis.blocks != nullptr || layout_.divides_first) least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
+      if (axis.blocks != nullptr || lifts_first()) least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
       if (a == 0 && layout_.lanes_from == 1) least = std::max(least, 2 * static_cast<Index>(vector_bytes) / work_);
       Index fit = is_whole ? static_cast<Index>(
-                                 (static_cast<double>(tile_bytes) / static_cast<double>(per) - static_cast<double>(w.reach())) / w.pace())
+                                 (static_cast<double>(tile_bytes_) / static_cast<double>(per) - static_cast<double>(w.reach())) / w.pace())
                            : 1;
       if (layout_.folds_planes_as_lanes() && a >= layout_.lanes_from) fit = w.outputs;
       axis.tile = std::min(w.outputs, std::max({fit, least, Index{1}}));
       is_whole = is_whole && axis.tile == w.outputs;
       per = std::max<Index>(1, static_cast<Index>(static_cast<double>(per) * static_cast<double>(box_cells(w, axis.tile))));
     }
-    layout_.planes_per_tile = is_whole ? std::clamp<Index>(tile_bytes / per, 1, layout_.planes) : 1;
+    layout_.planes_per_tile = is_whole ? std::clamp<Index>(tile_bytes_ / per, 1, layout_.planes) : 1;
     if (layout_.lanes_from == 0) choose_lane_group();
     choose_strips();
     count_tiles();
@@ -355,8 +418,8 @@ class LayoutMaker {
     if ((layout_.method != RowMethod::transposed && layout_.method != RowMethod::sliding) || layout_.halvings > 0 || is_strip_wise())
       cells = std::max(cells, static_cast<Index>(static_cast<double>(layout_.axes.back().tile - 1) * w.pace()) + w.reach() + 1);
     if (layout_.method == RowMethod::single) {
-      constexpr Index max_segment = 4096;
-      layout_.segment = max_segment;
+      constexpr Index max_segment = 4096, lifted_bytes = 16 << 10;
+      layout_.segment = traits_.has_positions ? lifted_bytes / work_ : max_segment;
       cells = std::min(cells, layout_.segment);
     }
     const Index vector = static_cast<Index>(vector_bytes) / work_;
@@ -375,14 +438,14 @@ class LayoutMaker {
   void choose_strips() {
     const Index tile = layout_.axes.back().tile, outputs = row().outputs;
     if (!is_strip_wise() || layout_.planes_per_tile > 1) return;
-    layout_.strips_per_tile = std::clamp<Index>(tile_bytes / bytes(layout_.row_pitch), 1, std::max<Index>(1, outputs / tile));
+    layout_.strips_per_tile = std::clamp<Index>(tile_bytes_ / bytes(layout_.row_pitch), 1, std::max<Index>(1, outputs / tile));
     if (layout_.method == RowMethod::transposed)
       layout_.strips_per_tile = std::min(std::max<Index>(layout_.strips_per_tile, 32), std::max<Index>(1, outputs / tile));
   }
   void choose_lane_group() {
     const Index vector = static_cast<Index>(vector_bytes) / std::min(work_, static_cast<Index>(traits_.stored_size));
     const Index cells = std::max(plane_cells_, plane_outputs_);
-    const Index fit = tile_bytes / 2 / bytes(cells) / vector * vector;
+    const Index fit = tile_bytes_ / 2 / bytes(cells) / vector * vector;
     layout_.lane_group = std::min((layout_.planes + vector - 1) / vector * vector, std::max(fit, 2 * vector));
     layout_.planes_per_tile = layout_.lane_group;
   }
@@ -402,6 +465,58 @@ class LayoutMaker {
     return cells * static_cast<double>(traits_.stored_size);
   }
 
+  // ---- positions of extremes
+  bool lifts_first() const { return layout_.divides_first || traits_.has_positions; }
+  void describe_positions() {
+    std::vector<int>& order = layout_.by_cell_stride;
+    for (int a = 0; a <= layout_.last(); ++a) order.push_back(a);
+    const auto axis = [this](int a) -> const AxisLayout& { return layout_.axes[static_cast<std::size_t>(a)]; };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      if (axis(a).cell_stride != axis(b).cell_stride) return axis(a).cell_stride > axis(b).cell_stride;
+      return axis(a).windows.cells > axis(b).windows.cells;
+    });
+    for (const Axis* source : sources_) layout_.has_empty_windows |= source->first_empty_output() >= 0;
+    layout_.taps_are_unique = has_unique_taps();
+  }
+  /// True if a tap can be told by how many cells, as flat indices count, it is behind tap 0.
+  bool has_unique_taps() const {
+    constexpr Index max_reach = 1 << 21;
+    Index reach = 0;  // of the axes behind
+    for (std::size_t i = layout_.by_cell_stride.size(); i-- > 0;) {
+      const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(layout_.by_cell_stride[i])];
+      const Windows& w = axis.windows;
+      const Index taps = w.max_taps();
+      if (taps > max_reach || axis.cell_stride > max_reach || w.tap_step > max_reach) return false;
+      const Index step = w.tap_step * axis.cell_stride;
+      if (taps > 1 && reach >= step) return false;
+      reach += (taps - 1) * step;
+      if (reach > max_reach) return false;
+    }
+    return true;
+  }
+  /// A box is lifted whole unless its longest axis is cut.
+  void cut_boxes() {
+    constexpr double large = 4 << 20;
+    double box = static_cast<double>(layout_.planes_per_tile) * static_cast<double>(layout_.lanes_per_tile);
+    Index longest = 0;
+    for (int a = 0; a <= layout_.last(); ++a) {
+      const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
+      const Index cells =
+          box_cells(axis.windows, a == layout_.last() ? axis.tile * layout_.strips_per_tile : axis.tile);
+      box *= static_cast<double>(cells);
+      layout_.max_position += (cells - 1) * axis.cell_stride;
+      if (cells <= longest) continue;
+      longest = cells;
+      layout_.cut_axis = a;
+    }
+    // A window of its own is cut to what stays in the first-level cache; others would be folded again for each piece.
+    const bool is_alone = layout_.axes[static_cast<std::size_t>(layout_.cut_axis)].tile == 1 && layout_.method != RowMethod::single;
+    const double max_box_bytes = is_alone ? static_cast<double>(tile_bytes_) : large;
+    const double bytes_of_cell = box * static_cast<double>(work_) / static_cast<double>(longest);
+    layout_.cut_cells = std::max<Index>(1, static_cast<Index>(max_box_bytes / bytes_of_cell));
+    if (layout_.cut_cells >= longest || layout_.folds_planes_as_lanes()) layout_.cut_axis = -1;
+  }
+
   // ---- scratch
   void place_scratch() {
     const bool rows_are_kept = layout_.method != RowMethod::lanes;
@@ -411,9 +526,12 @@ class LayoutMaker {
     layout_.identity_elements = layout_.chunk + 128;
     layout_.tree_pitch = layout_.chunk + 80;
     Index items = layout_.planes_per_tile, box = layout_.lanes_per_tile, depth = 1, levels = 0;
-    for (const AxisLayout& axis : layout_.axes) {
-      const Index cells = box_cells(axis.windows, &axis == &layout_.axes.back() && rows_are_kept ? axis.tile * layout_.strips_per_tile : axis.tile);
+    Index box_elements = items * box;  // of the source, at a time
+    for (int a = 0; a <= last; ++a) {
+      const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
+      const Index cells = box_cells(axis.windows, a == last && rows_are_kept ? axis.tile * layout_.strips_per_tile : axis.tile);
       box *= cells;
+      box_elements *= a == layout_.cut_axis ? layout_.cut_cells : cells;
       Index taps = axis.windows.max_taps(), levels_deep = 1;
       for (; taps > max_fold_rows; taps = (taps + max_fold_rows - 1) / max_fold_rows) ++levels_deep;
       depth = std::max(depth, levels_deep);
@@ -422,7 +540,7 @@ class LayoutMaker {
         levels = std::max(levels, (span / axis.blocks->lattice + 1) * (axis.blocks->levels - 1));
       }
     }
-    const Index box_elements = items * box;  // of the source
+    const std::size_t result_size = traits_.has_positions ? traits_.work_size : traits_.stored_size;
     ScratchLayout scratch;
     layout_.identity_at = scratch.place(layout_.identity_elements, traits_.work_size);
     layout_.zeros_at = scratch.place(layout_.identity_elements, traits_.stored_size);
@@ -455,13 +573,13 @@ class LayoutMaker {
       }
       if (layout_.lanes_from > 0) {
         const Index vector = static_cast<Index>(vector_bytes) / std::min(work_, static_cast<Index>(traits_.stored_size));
-        const Index fit = 2 * tile_bytes / bytes(std::max(cells, results)) / vector * vector;
+        const Index fit = 2 * tile_bytes_ / bytes(std::max(cells, results)) / vector * vector;
         layout_.lane_group = std::min((lane_items + vector - 1) / vector * vector, std::max(fit, 2 * vector));
       }
       layout_.lanes_at = scratch.place(cells * layout_.lane_group + lanes_in_vector, traits_.work_size);
       stage = std::max(stage, folded * layout_.lane_group);
       layout_.folded_at = scratch.place(results * layout_.lane_group + lanes_in_vector, traits_.work_size);
-      layout_.stored_at = scratch.place(results * layout_.lane_group + lanes_in_vector, traits_.stored_size);
+      layout_.stored_at = scratch.place(results * layout_.lane_group + lanes_in_vector, result_size);
       layout_.pointers_at = scratch.place(lane_items, sizeof(void*));
       layout_.counts_at = scratch.place(lane_items + layout_.lanes * layout_.lane_group + lanes_in_vector, sizeof(double));
     } else if (rows_are_kept) {
@@ -479,14 +597,19 @@ class LayoutMaker {
       const bool has_lanes = layout_.method == RowMethod::transposed || layout_.method == RowMethod::single;
       const Index results = has_lanes ? n * padded : n;
       layout_.folded_at = scratch.place(std::max(results, partials) + lanes_in_vector, traits_.work_size);
-      layout_.stored_at = scratch.place(has_lanes ? results + lanes_in_vector : 0, traits_.stored_size);
+      layout_.stored_at = scratch.place(has_lanes ? results + lanes_in_vector : 0, result_size);
       layout_.pointers_at = scratch.place(rows, sizeof(void*));
       layout_.counts_at = scratch.place(padded + n + layout_.lanes * padded + 3 * lanes_in_vector, sizeof(double));
     } else {
       layout_.folded_at = scratch.place(layout_.axes.back().tile * layout_.lanes_per_tile + lanes_in_vector, traits_.work_size);
       layout_.counts_at = scratch.place(layout_.row_capacity, sizeof(double));
     }
-    if (layout_.divides_first) {
+    if (traits_.has_positions) {
+      constexpr Index along_bytes = 16 << 10;
+      layout_.along_capacity = std::max<Index>(along_bytes / work_, layout_.lanes_per_tile);
+      layout_.along_at = scratch.place(layout_.along_capacity, traits_.work_size);
+    }
+    if (lifts_first()) {
       layout_.lifted_at = scratch.place(box_elements + lanes_in_vector, traits_.work_size);
       layout_.counts_at = scratch.place(row().cells * layout_.lanes + lanes_in_vector, sizeof(double));
     }
@@ -496,7 +619,10 @@ class LayoutMaker {
     if (!layout_.out_is_direct) {
       Index results = items * layout_.lanes_per_tile * layout_.strips_per_tile;
       for (const AxisLayout& axis : layout_.axes) results *= axis.tile;
-      layout_.packed_out_at = scratch.place(results + lanes_in_vector, traits_.stored_size);
+      if (traits_.has_positions && layout_.taps_are_unique)
+        layout_.origins_at = scratch.place(results / items / layout_.lanes_per_tile + 1, sizeof(std::int32_t));
+      layout_.packed_out_at = scratch.place(results + lanes_in_vector, result_size);
+      if (layout_.cut_axis >= 0) layout_.pieces_at = scratch.place(results + lanes_in_vector, result_size);
     }
     layout_.bytes = scratch.bytes();
   }
@@ -506,6 +632,7 @@ class LayoutMaker {
   const ElementTraits& traits_;
   bool is_transposed_;
   Index work_;
+  Index tile_bytes_;  ///< working elements of a tile: half of a small second-level cache, or lifted in the first-level one
   Layout layout_;
   std::vector<const Axis*> sources_;
   bool rows_are_short_ = false;

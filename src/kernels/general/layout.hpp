@@ -15,6 +15,9 @@ struct AxisLayout {
   Windows windows;
   std::unique_ptr<const Blocks> blocks;  ///< how overlapping long windows share; null if they do not
   Index in_stride = 1, out_stride = 1;
+  Index index_stride = 1;              ///< of the array of indices
+  Index cell_stride = 1;               ///< of flat indices
+  Index tap_stride = 1;                ///< of tap numbers
   Index tile = 1;                ///< outputs of a tile
   std::vector<double> counts;  ///< factor of the divisor of each output, or of each cell if gradients are divided;
                                ///< empty where one divisor serves all
@@ -42,10 +45,11 @@ struct ElementTraits {
   std::size_t stored_size = 4, work_size = 4;
   bool is_sum = false;
   bool stores_fused = true;
+  bool has_positions = false;  ///< extremes with their positions: the input of a tile is lifted first
 };
 
 struct Layout {
-  std::vector<LoopAxis> loops;
+  std::vector<LoopAxis> loops;  ///< tangent_in is the weight of a loop in flat indices, tangent_out the array of these
   Index planes = 1;
   std::vector<AxisLayout> axes;
   Index lanes = 1;
@@ -60,6 +64,16 @@ struct Layout {
   bool one_divisor = true;
   double divisor = 1;
 
+  // Positions of extremes.
+  Index lane_index_stride = 1;
+  Index lane_inner = 1, lane_cells = 1, lane_cell_stride = 0;  ///< an axis that is pooled cell by cell may be lanes
+  std::vector<int> by_cell_stride;                ///< axes, largest weight in flat indices first
+  bool taps_are_unique = false;                   ///< no two taps are as many cells behind tap 0
+  bool has_empty_windows = false;
+  Index max_position = 0;                         ///< of a cell in the box of a tile
+  int cut_axis = -1;                              ///< axis whose cells are folded piece by piece; -1 if a box is small
+  Index cut_cells = 0;
+
   Index planes_per_tile = 1;
   Index lanes_per_tile = 1;
   Index strips_per_tile = 1;  ///< parts of a row that one tile folds side by side, if it has few rows
@@ -71,6 +85,8 @@ struct Layout {
   Index segment = 0;      ///< taps of a single window that are folded at a time; a power of two
   Index lane_group = 0;   ///< planes that become lanes together
   Index tree_pitch = 0, level_elements = 0, identity_elements = 0;
+  Index along_capacity = 0;
+  std::size_t along_at = 0, origins_at = 0, pieces_at = 0;
   std::size_t identity_at = 0, zeros_at = 0, levels_at = 0, trees_at = 0, stage_at[2] = {0, 0}, rows_at = 0,
               lanes_at = 0, folded_at = 0, lifted_at = 0, stored_at = 0, pointers_at = 0, counts_at = 0, packed_in_at = 0,
               packed_out_at = 0, bytes = 0;

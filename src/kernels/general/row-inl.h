@@ -23,7 +23,7 @@ struct RowBatch {
   Index cells = 0;      ///< of a row
   Range outputs;        ///< of the last axis, of each row
   Index first_cell = 0;  ///< the cell that rows begin with, where windows are folded by their cells
-  typename E::Stored** to = nullptr;
+  typename E::Result** to = nullptr;
   const double* row_counts = nullptr;     ///< factor of the divisor of each row; null if one divisor serves all
   const double* output_counts = nullptr;  ///< the same of each output
 };
@@ -32,8 +32,7 @@ template <class E>
 class RowFold {
  public:
   using Work = typename E::Work;
-  using S = typename E::Stored;
-  using D = typename E::D;
+  using S = typename E::Result;
 
   RowFold(const Layout& layout, char* scratch, const Finish& finish, AxisFold<E>& axis)
       : layout_(layout), scratch_(scratch), finish_(finish), axis_(axis) {}
@@ -73,18 +72,20 @@ class RowFold {
 
   /// Joins neighbours: rows of half the length. An odd last cell is joined with what changes nothing.
   void halve(RowBatch<E>& batch, int turn) {
-    const D d;
     const Index n = batch.rows * batch.pitch / 2;
     Work* const to = at<Work>(layout_.stage_at[turn % 2]);
     if (batch.cells % 2 != 0)
       for (Index r = 0; r < batch.rows; ++r) batch.from[r * batch.pitch + batch.cells] = nothing();
-#if HWY_TARGET == HWY_SCALAR
-    for (Index i = 0; i < n; ++i)
-      hn::StoreU(E::combine(hn::LoadU(d, batch.from + 2 * i), hn::LoadU(d, batch.from + 2 * i + 1)), d, to + i);
-#else
-    for (Index i = 0; i < n; i += E::lanes) {
-      const auto low = hn::LoadU(d, batch.from + 2 * i), high = hn::LoadU(d, batch.from + 2 * i + E::lanes);
-      hn::StoreU(E::combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d, to + i);
+    if constexpr (E::lanes == 1) {
+      for (Index i = 0; i < n; ++i) E::put(E::combine(E::load(batch.from + 2 * i), E::load(batch.from + 2 * i + 1)), to + i);
+    }
+#if HWY_TARGET != HWY_SCALAR
+    else {
+      const typename E::D d;
+      for (Index i = 0; i < n; i += E::lanes) {
+        const auto low = hn::LoadU(d, batch.from + 2 * i), high = hn::LoadU(d, batch.from + 2 * i + E::lanes);
+        hn::StoreU(E::combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d, to + i);
+      }
     }
 #endif
     batch.from = to;
@@ -219,26 +220,26 @@ class RowFold {
   /// May write up to a vector beyond `n`.
   template <int kernel>
   HWY_NOINLINE void even_taps(const Work* from, Work* to, Index n) const {
-    const D d;
     const Index step = layout_.axes.back().windows.tap_step;
-#if HWY_TARGET == HWY_SCALAR
-    for (Index i = 0; i < n; ++i) {
-      const auto tap = [&](auto j) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, from + 2 * i + j * step); };
-      hn::StoreU(joined<E, Join::tree, 0, kernel>(tap), d, to + i);
+    const auto window = [&](Index begin) NDPOOL_ALWAYS_INLINE {
+      const auto tap = [&](auto j) NDPOOL_ALWAYS_INLINE { return E::load(from + begin + j * step); };
+      return joined<E, Join::tree, 0, kernel>(tap);
+    };
+    if constexpr (E::lanes == 1) {
+      for (Index i = 0; i < n; ++i) E::put(window(2 * i), to + i);
     }
-#else
-    for (Index i = 0; i < n; i += E::lanes) {
-      if (kernel == 2 && step == 1) {
-        const auto low = hn::LoadU(d, from + 2 * i), high = hn::LoadU(d, from + 2 * i + E::lanes);
-        hn::StoreU(E::combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d, to + i);
-        continue;
+#if HWY_TARGET != HWY_SCALAR
+    else {
+      const typename E::D d;
+      for (Index i = 0; i < n; i += E::lanes) {
+        if (kernel == 2 && step == 1) {
+          const auto low = hn::LoadU(d, from + 2 * i), high = hn::LoadU(d, from + 2 * i + E::lanes);
+          hn::StoreU(E::combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d, to + i);
+          continue;
+        }
+        const auto low = window(2 * i), high = window(2 * i + E::lanes);
+        hn::StoreU(hn::ConcatEven(d, high, low), d, to + i);
       }
-      const auto half = [&](Index begin) NDPOOL_ALWAYS_INLINE {
-        const auto tap = [&](auto j) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, from + begin + j * step); };
-        return joined<E, Join::tree, 0, kernel>(tap);
-      };
-      const auto low = half(2 * i), high = half(2 * i + E::lanes);
-      hn::StoreU(hn::ConcatEven(d, high, low), d, to + i);
     }
 #endif
   }
@@ -272,15 +273,17 @@ class RowFold {
   static void interleave(const Work* from, Index pitch, Index stride, Index n, Work* to) {
     Index done = 0;
 #if HWY_TARGET != HWY_SCALAR
-    const D d;
-    const auto row = [&](Index r) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, from + r * pitch + done / stride); };
-    const Index step = stride * E::lanes;
-    if (stride == 2)
-      for (; done + step <= n; done += step) hn::StoreInterleaved2(row(0), row(1), d, to + done);
-    if (stride == 3)
-      for (; done + step <= n; done += step) hn::StoreInterleaved3(row(0), row(1), row(2), d, to + done);
-    if (stride == 4)
-      for (; done + step <= n; done += step) hn::StoreInterleaved4(row(0), row(1), row(2), row(3), d, to + done);
+    if constexpr (E::lanes > 1) {
+      const typename E::D d;
+      const auto row = [&](Index r) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, from + r * pitch + done / stride); };
+      const Index step = stride * E::lanes;
+      if (stride == 2)
+        for (; done + step <= n; done += step) hn::StoreInterleaved2(row(0), row(1), d, to + done);
+      if (stride == 3)
+        for (; done + step <= n; done += step) hn::StoreInterleaved3(row(0), row(1), row(2), d, to + done);
+      if (stride == 4)
+        for (; done + step <= n; done += step) hn::StoreInterleaved4(row(0), row(1), row(2), row(3), d, to + done);
+    }
 #endif
     for (Index r = 0; r < stride; ++r)
       for (Index i = done + r; i < n; i += stride) to[i] = from[r * pitch + i / stride];
@@ -325,7 +328,6 @@ class RowFold {
   }
   HWY_NOINLINE void slide_row(const Work* row, Index cells, Index first_cell, WindowWalk walk, Index step, Index count,
                               Work* to) const {
-    const D d;
     const Index lanes = layout_.lanes;
     const Work identity = E::identity(finish_);
     for (Index o = 0; o < count; ++o, to += lanes) {
@@ -334,15 +336,15 @@ class RowFold {
       const Work* const from = row + first * lanes;
       if (step == 1 && window.count <= 3 && window.count > 0 && first >= 0 && first + window.count <= cells &&
           lanes <= E::lanes) {
-        auto v = hn::LoadU(d, from);
-        if (window.count > 1) v = E::combine(v, hn::LoadU(d, from + lanes));
-        if (window.count > 2) v = E::combine(v, hn::LoadU(d, from + 2 * lanes));
-        hn::StoreU(v, d, to);
+        auto v = E::load(from);
+        if (window.count > 1) v = E::combine(v, E::load(from + lanes));
+        if (window.count > 2) v = E::combine(v, E::load(from + 2 * lanes));
+        E::put(v, to);
         continue;
       }
       for (Index c = 0; c < lanes; c += E::lanes) {
         const TapsOfRow taps{row + c, first, step, cells, lanes, identity};
-        hn::StoreU(window.count == 0 ? hn::Set(d, identity) : tree_of(taps, 0, window.count), d, to + c);
+        E::put(window.count == 0 ? E::splat(identity) : tree_of(taps, 0, window.count), to + c);
       }
     }
   }
@@ -352,8 +354,8 @@ class RowFold {
     Work identity;
     HWY_INLINE typename E::V operator()(Index tap) const {
       const Index cell = first + tap * step;
-      if (cell < 0 || cell >= cells) return hn::Set(D(), identity);
-      return hn::LoadU(D(), row + cell * lanes);
+      if (cell < 0 || cell >= cells) return E::splat(identity);
+      return E::load(row + cell * lanes);
     }
   };
   static typename E::V tree_of(const TapsOfRow& taps, Index first, Index count) {

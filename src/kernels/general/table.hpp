@@ -16,6 +16,7 @@ struct GeneralKernels {
 /// What was compiled for a target; null if nothing was.
 const GeneralKernels* extremes_for(std::int64_t target);
 const GeneralKernels* sums_for(std::int64_t target);
+const GeneralKernels* positions_for(std::int64_t target);
 
 /// The entry for an element on the target in use.
 GeneralKernel kernel_of(ElementKind kind);

@@ -16,10 +16,16 @@ namespace ndpool {
 namespace HWY_NAMESPACE {
 namespace general {
 
+/// An element of 16 bytes, which fills a block.
+struct WideBits {
+  std::uint64_t low, high;
+};
 template <std::size_t size>
 using BitsOf = std::conditional_t<
     size == 1, std::uint8_t,
-    std::conditional_t<size == 2, std::uint16_t, std::conditional_t<size == 4, std::uint32_t, std::uint64_t>>>;
+    std::conditional_t<
+        size == 2, std::uint16_t,
+        std::conditional_t<size == 4, std::uint32_t, std::conditional_t<size == 8, std::uint64_t, WideBits>>>>;
 
 /// Elements a side of a block.
 template <class T>
@@ -106,6 +112,13 @@ HWY_NOINLINE void rows_to_lanes(const Rows& rows, Index count, Index n, Element*
     }
   }
 }
+/// Elements that fill a block are moved one by one.
+template <class Element, class Rows>
+  requires(sizeof(Element) == sizeof(WideBits))
+HWY_NOINLINE void rows_to_lanes(const Rows& rows, Index count, Index n, Element* to, Index pitch) {
+  for (Index r = 0; r < count; ++r)
+    for (Index c = 0; c < n; ++c) to[c * pitch + r] = rows(r)[c];
+}
 
 /// rows(r)[c] = from[c * pitch + r] for r < count, c < n. What is written beyond a row is overwritten by the next.
 template <class Element, class Rows>
@@ -134,6 +147,12 @@ HWY_NOINLINE void lanes_to_rows(const Element* from, Index pitch, const Rows& ro
         std::memcpy(static_cast<void*>(rows(r + j) + at), copy, static_cast<std::size_t>(columns) * sizeof(T));
       });
     }
+}
+template <class Element, class Rows>
+  requires(sizeof(Element) == sizeof(WideBits))
+HWY_NOINLINE void lanes_to_rows(const Element* from, Index pitch, const Rows& rows, Index count, Index n) {
+  for (Index r = 0; r < count; ++r)
+    for (Index c = 0; c < n; ++c) rows(r)[c] = from[c * pitch + r];
 }
 
 /// Lanes back to rows at given places.

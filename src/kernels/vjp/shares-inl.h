@@ -33,13 +33,13 @@ HWY_INLINE hn::Vec<D> load_halves(D d, const E* from, [[maybe_unused]] Index upp
 /// Gradients that go to the tap that an output names: by tap numbers, or by flat indices that were all found to name a
 /// cell of the plane.
 template <class T, class I>
-class NamedShares {
+class IndexShares {
   using Name = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 
  public:
   static constexpr bool is_flat = std::is_signed_v<I>;
 
-  NamedShares(const Rows& rows, const T* gy, const I* names)
+  IndexShares(const Rows& rows, const T* gy, const I* names)
       : gy_(gy), names_(names), step_(is_flat && rows.inner.extent == 1 ? rows.horizontal.window.stride : 0) {
     if (rows.vertical_count > 0) {
       const PooledAxis& last = rows.vertical[rows.vertical_count - 1];
@@ -71,7 +71,7 @@ class NamedShares {
   class Vector {
    public:
     using Names = hn::Vec<hn::RebindToSigned<D>>;
-    HWY_INLINE Vector(D d, const NamedShares& shares, Index element, Index cell, Index upper = 0)
+    HWY_INLINE Vector(D d, const IndexShares& shares, Index element, Index cell, Index upper = 0)
         // Gradients are added to 0, so that a negative zero is +0 on every path.
         : gy_(hn::Add(hn::Zero(d), load_halves<in_halves>(d, shares.row_gy_ + element, upper))),
           name_(load(shares.row_names_ + element, upper)),
@@ -127,7 +127,7 @@ class NamedShares {
   /// The same for one output.
   class One {
    public:
-    One(const NamedShares& shares, Index element, Index cell)
+    One(const IndexShares& shares, Index element, Index cell)
         : gy_(T(0) + shares.row_gy_[element]),
           name_(static_cast<Index>(shares.row_names_[element])),
           is_left_(is_flat && name_ >= 0),

@@ -1,0 +1,212 @@
+// Per-target code: extremes with their positions. An element is the key of a value above the inverted position of its
+// cell, so that a plain maximum finds the first extreme in row-major order. Boxes of cells are lifted to such elements
+// before they are folded, and results become values and indices afterwards.
+#if defined(NDPOOL_GENERAL_POSITIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NDPOOL_GENERAL_POSITIONS_INL_H_
+#undef NDPOOL_GENERAL_POSITIONS_INL_H_
+#else
+#define NDPOOL_GENERAL_POSITIONS_INL_H_
+#endif
+
+#include "kernels/general/elements-inl.h"
+#include "kernels/general/job.hpp"
+
+#include <algorithm>
+
+HWY_BEFORE_NAMESPACE();
+namespace ndpool {
+namespace HWY_NAMESPACE {
+namespace general {
+
+/// Unsigned numbers in the order of values. NaN is first or last by the policy; both zeros have one key.
+template <class Bits>
+struct Keys {
+  static constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  static constexpr Bits all = static_cast<Bits>(~Bits{0});
+
+  static NDPOOL_ALWAYS_INLINE Bits of_integer(Bits bits, Bits flip) { return static_cast<Bits>(bits ^ flip); }
+  static NDPOOL_ALWAYS_INLINE Bits of_float(Bits bits, Bits flip, Bits infinity, Bits nan_key) {
+    const auto magnitude = static_cast<Bits>(bits & ~sign);
+    const auto ordered = static_cast<Bits>((bits & sign) != 0 && magnitude != 0 ? ~bits : bits | sign);
+    return magnitude > infinity ? nan_key : static_cast<Bits>(ordered ^ flip);
+  }
+  static NDPOOL_ALWAYS_INLINE Bits integer_of(Bits key, Bits flip) { return static_cast<Bits>(key ^ flip); }
+  static NDPOOL_ALWAYS_INLINE Bits float_of(Bits key, Bits flip, Bits nan, Bits nan_key) {
+    const auto ordered = static_cast<Bits>(key ^ flip);
+    const auto bits = static_cast<Bits>((ordered & sign) != 0 ? ordered ^ sign : ~ordered);
+    return key == nan_key ? nan : bits;
+  }
+};
+
+/// What the keys of a pool are made with.
+template <class Bits>
+struct KeyRule {
+  explicit KeyRule(const Finish& f)
+      : flip(static_cast<Bits>(f.flip)),
+        infinity(static_cast<Bits>(f.infinity)),
+        nan(static_cast<Bits>(f.infinity | f.quiet_bit)),
+        nan_key(f.ignores_nan ? Bits{0} : Keys<Bits>::all),
+        is_float(f.infinity != 0) {}
+  Bits flip, infinity, nan, nan_key;
+  bool is_float;
+  /// The value of a window without a cell: the lowest number, or the highest for a minimum.
+  Bits empty() const {
+    if (!is_float) return Keys<Bits>::integer_of(0, flip);
+    return flip != 0 ? infinity : static_cast<Bits>(infinity | Keys<Bits>::sign);
+  }
+};
+
+/// Key and position in one integer. `position_bits` are those of the position.
+template <class Bits, class Packed, int position_bits>
+struct PackedPosition : ElementBase<Bits, Packed> {
+  using Base = ElementBase<Bits, Packed>;
+  using typename Base::D;
+  using typename Base::V;
+  using Result = Packed;
+  using Unsigned = std::make_unsigned_t<Packed>;
+  static constexpr bool has_positions = true;
+  /// Signed integers are compared where the target has no unsigned maximum.
+  static constexpr Unsigned offset = std::is_signed_v<Packed> ? Unsigned{1} << (8 * sizeof(Packed) - 1) : 0;
+  static constexpr Unsigned mask = (Unsigned{1} << position_bits) - 1;
+
+  static Packed identity(const Finish&) { return static_cast<Packed>(offset); }
+  static HWY_INLINE V combine(V a, V b) { return hn::Max(a, b); }
+  static HWY_INLINE void store(V v, Packed* to, Index, const Finish&) { hn::StoreU(v, D(), to); }
+
+  static NDPOOL_ALWAYS_INLINE Packed pack(Bits key, Unsigned inverted) {
+    return static_cast<Packed>((static_cast<Unsigned>(key) << position_bits | inverted) ^ offset);
+  }
+  static NDPOOL_ALWAYS_INLINE Bits key_of(Packed one) {
+    return static_cast<Bits>((static_cast<Unsigned>(one) ^ offset) >> position_bits);
+  }
+  static NDPOOL_ALWAYS_INLINE Index position_of(Packed one) {
+    return static_cast<Index>(mask - ((static_cast<Unsigned>(one) ^ offset) & mask));
+  }
+  static NDPOOL_ALWAYS_INLINE Unsigned inverted(Index position) { return mask - static_cast<Unsigned>(position); }
+};
+
+/// The same for numbers of 64 bits, as a pair.
+struct PositionPair {
+  std::uint64_t key, inverted;
+};
+struct PairedPosition {
+  using Stored = std::uint64_t;
+  using Work = PositionPair;
+  using Result = PositionPair;
+  using Unsigned = std::uint64_t;
+  using V = PositionPair;
+  static constexpr Index lanes = 1;
+  static constexpr bool is_sum = false, stores_fused = true, lifts_nothing = false, has_positions = true;
+
+  static Work identity(const Finish&) { return {0, 0}; }
+  static NDPOOL_ALWAYS_INLINE V load(const Work* from) { return *from; }
+  static NDPOOL_ALWAYS_INLINE void put(const V& v, Work* to) { *to = v; }
+  static NDPOOL_ALWAYS_INLINE V splat(const Work& one) { return one; }
+  static NDPOOL_ALWAYS_INLINE V combine(const V& a, const V& b) {
+    const bool later = b.key > a.key || (b.key == a.key && b.inverted > a.inverted);
+    return {later ? b.key : a.key, later ? b.inverted : a.inverted};
+  }
+  static NDPOOL_ALWAYS_INLINE void store(const V& v, Work* to, Index, const Finish&) { *to = v; }
+
+  static NDPOOL_ALWAYS_INLINE Work pack(std::uint64_t key, std::uint64_t inverted) { return {key, inverted}; }
+  static NDPOOL_ALWAYS_INLINE std::uint64_t key_of(const Work& one) { return one.key; }
+  static NDPOOL_ALWAYS_INLINE Index position_of(const Work& one) { return static_cast<Index>(~one.inverted); }
+  static NDPOOL_ALWAYS_INLINE Unsigned inverted(Index position) { return ~static_cast<Unsigned>(position); }
+};
+
+/// One axis of a tile's box.
+struct BoxAxis {
+  Index cells, in_stride, cell_stride;
+};
+
+/// Lifts boxes of cells.
+template <class E>
+class PositionLift {
+ public:
+  using Bits = typename E::Stored;
+  using Work = typename E::Work;
+  using Unsigned = typename E::Unsigned;
+
+  PositionLift(const Layout& layout, char* scratch, const Finish& finish)
+      : rule_(finish), along_(reinterpret_cast<Unsigned*>(scratch + layout.along_at)), capacity_(layout.along_capacity) {}
+
+  /// Makes a packed box of `lanes` elements per cell from the one that begins at `from`.
+  /// Position 0 is `from_first` cells, as flat indices count, before that.
+  void operator()(const Bits* from, const BoxAxis* axes, int rank, Index lanes, Index from_first, Work* to) {
+    // Axes whose cells follow one another in memory are one run.
+    int top = rank;
+    Index run = lanes;
+    while (top > 0 && (axes[top - 1].cells == 1 || axes[top - 1].in_stride == run) && run * axes[top - 1].cells <= capacity_)
+      run *= axes[--top].cells;
+    place_along(axes + top, rank - top, lanes, run);
+    Index position[max_rank + 1] = {};
+    for (;;) {
+      Index offset = 0, cell = from_first;
+      for (int a = 0; a < top; ++a) {
+        offset += position[a] * axes[a].in_stride;
+        cell += position[a] * axes[a].cell_stride;
+      }
+      lift_run(from + offset, E::inverted(cell), to, run);
+      to += run;
+      int a = top - 1;
+      for (; a >= 0 && ++position[a] == axes[a].cells; --a) position[a] = 0;
+      if (a < 0) return;
+    }
+  }
+
+  /// True if some cell since the last reset was a negative zero, whose sign keys do not have.
+  bool saw_negative_zero() const { return saw_negative_zero_; }
+  void reset() { saw_negative_zero_ = false; }
+
+ private:
+  /// Positions within a run, relative to its first cell. Shorter runs of the same axes begin alike.
+  void place_along(const BoxAxis* axes, int count, Index lanes, Index run) {
+    bool is_known = count == count_ && lanes == lanes_ && run <= run_;
+    for (int a = 0; a < count; ++a)
+      is_known = is_known && (a == 0 || axes[a].cells == cells_[a]) && axes[a].cell_stride == steps_[a];
+    if (is_known) return;
+    count_ = count;
+    lanes_ = lanes;
+    run_ = run;
+    for (int a = 0; a < count; ++a) cells_[a] = axes[a].cells, steps_[a] = axes[a].cell_stride;
+    Index filled = lanes;
+    std::fill_n(along_, lanes, Unsigned{0});
+    for (int a = count - 1; a >= 0; --a) {
+      for (Index c = 1; c < axes[a].cells; ++c) {
+        const auto by = static_cast<Unsigned>(c * axes[a].cell_stride);
+        for (Index i = 0; i < filled; ++i) along_[c * filled + i] = along_[i] + by;
+      }
+      filled *= axes[a].cells;
+    }
+  }
+  HWY_NOINLINE void lift_run(const Bits* from, Unsigned inverted, Work* to, Index n) {
+    const Unsigned* const along = along_;
+    const KeyRule<Bits> rule = rule_;
+    if (!rule.is_float) {
+      for (Index i = 0; i < n; ++i) to[i] = E::pack(Keys<Bits>::of_integer(from[i], rule.flip), inverted - along[i]);
+      return;
+    }
+    Bits negative_zeros = 0;
+    for (Index i = 0; i < n; ++i) {
+      const Bits bits = from[i];
+      negative_zeros = static_cast<Bits>(negative_zeros | (bits == Keys<Bits>::sign ? 1 : 0));
+      to[i] = E::pack(Keys<Bits>::of_float(bits, rule.flip, rule.infinity, rule.nan_key), inverted - along[i]);
+    }
+    if (negative_zeros != 0) saw_negative_zero_ = true;
+  }
+
+  const KeyRule<Bits> rule_;
+  Unsigned* along_;
+  const Index capacity_;
+  bool saw_negative_zero_ = false;
+  int count_ = -1;
+  Index lanes_ = 0, run_ = 0;
+  Index cells_[max_rank + 1], steps_[max_rank + 1];
+};
+
+}  // namespace general
+}  // namespace HWY_NAMESPACE
+}  // namespace ndpool
+HWY_AFTER_NAMESPACE();
+
+#endif  // NDPOOL_GENERAL_POSITIONS_INL_H_

@@ -1,0 +1,11 @@
+// Runs of the maps by indices on all threads.
+#pragma once
+
+#include "kernels/indices/maps.hpp"
+
+namespace ndpool {
+
+/// Runs one map by indices, and once more for flat indices that lie outside of their windows. False if `watch` stopped it.
+bool run_index_map(indices::MapJob job, const Watch& watch);
+
+}  // namespace ndpool
