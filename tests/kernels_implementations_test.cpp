@@ -138,7 +138,9 @@ TEST(PlanOptions, ForceAnImplementationByItsName) {
   EXPECT_EQ(pool.plan<float>({8, 64, 64}).implementation(MapKind::forward), "small_windows");
   const Plan<float> general = pool.plan<float>({8, 64, 64}, {}, {.implementation = "general"});
   EXPECT_EQ(general.implementation(MapKind::forward), "general");
-  EXPECT_EQ(general.implementation(MapKind::vjp), "argmax") << "maps without that name keep their choice";
+  EXPECT_EQ(general.implementation(MapKind::vjp), "general");
+  const Plan<float> small = pool.plan<float>({8, 64, 64}, {}, {.implementation = "small_windows"});
+  EXPECT_EQ(small.implementation(MapKind::vjp), "argmax") << "maps without that name keep their choice";
   const Plan<float> reference = pool.plan<float>({8, 64, 64}, {}, {.implementation = "reference"});
   EXPECT_EQ(reference.implementation(MapKind::vjp), "reference");
   EXPECT_EQ(reference.scratch_bytes(), 0U);

@@ -120,7 +120,9 @@ class VectorMath : public ::testing::Test {
   template <class Body>
   static void for_each_target(Body body) {
     const std::vector<const MathFunctions*> all = runnable();
-    ASSERT_EQ(all.size(), targets().size()) << "not compiled as the library is";
+    std::vector<std::string> names = targets();
+    std::erase(names, "AVX3");  // smooth max and Lp are not compiled for it
+    ASSERT_EQ(all.size(), names.size()) << "not compiled as the library is";
     for (const MathFunctions* functions : all) {
       SCOPED_TRACE(hwy::TargetName(functions->of_float.target));
       if constexpr (std::is_same_v<T, float>)

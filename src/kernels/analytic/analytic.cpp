@@ -51,10 +51,14 @@ namespace ndpool {
 HWY_EXPORT(slice_kernels);
 
 const analytic::SliceKernels* analytic::slice_kernels_for(std::int64_t target) {
-  for (const auto& compiled : HWY_DISPATCH_TABLE(slice_kernels))
-    if (compiled != nullptr)
-      if (const SliceKernels* kernels = (*compiled)(); kernels->target == target) return kernels;
-  return nullptr;
+  // Highway numbers better targets lower; one that these kernels are not compiled for has those of the next.
+  const SliceKernels* best = nullptr;
+  for (const auto& compiled : HWY_DISPATCH_TABLE(slice_kernels)) {
+    if (compiled == nullptr) continue;
+    const SliceKernels* kernels = (*compiled)();
+    if (kernels->target >= target && (best == nullptr || kernels->target < best->target)) best = kernels;
+  }
+  return best;
 }
 
 }  // namespace ndpool
