@@ -95,15 +95,15 @@ constexpr Implementation list[] = {
     {"argmax", MapKind::jvp, accepts_winner_derivatives, scratch_of_winners, run_winner_jvp},
     {"general", MapKind::jvp, accepts_argmax_jvp, scratch_of_argmax_jvp, run_argmax_jvp},
     {"ties", MapKind::jvp, accepts_ties, scratch_of_ties, run_tie_jvp},
-    {"analytic", MapKind::jvp, accepts_analytic_jvp, scratch_of_analytic_jvp, run_analytic_jvp},
     {"general", MapKind::jvp, accepts_general_jvp, scratch_of_general_jvp, run_general_jvp},
+    {"analytic", MapKind::jvp, accepts_analytic_jvp, scratch_of_analytic_jvp, run_analytic_jvp},
     // VJPs.
     {"argmax", MapKind::vjp, accepts_winner_derivatives, scratch_of_winner_vjp, run_winner_vjp},
     {"general", MapKind::vjp, accepts_argmax_vjp, scratch_of_argmax_vjp, run_argmax_vjp},
     {"ties", MapKind::vjp, accepts_ties, scratch_of_ties, run_tie_vjp},
-    {"analytic", MapKind::vjp, accepts_analytic_vjp, scratch_of_analytic_vjp, run_analytic_vjp},
     {"disjoint", MapKind::vjp, accepts_small_disjoint, scratch_of_disjoint, run_disjoint},
     {"general", MapKind::vjp, accepts_general_vjp, scratch_of_general_vjp, run_general_vjp},
+    {"analytic", MapKind::vjp, accepts_analytic_vjp, scratch_of_analytic_vjp, run_analytic_vjp},
     // Maps by given indices. Disjoint windows whose cells are written once: 2 to 4 times as fast as adding to zeros.
     {"indices", MapKind::jvp_from_indices, accepts_indices, scratch_of_index_jvp, run_index_jvp},
     {"disjoint", MapKind::vjp_from_indices, accepts_disjoint_indices, scratch_of_index_vjp, run_disjoint_indices},
