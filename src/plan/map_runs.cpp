@@ -175,16 +175,6 @@ bool has_tangents_like_values(const Rows& rows) {
   return is_alike(rows.horizontal.stride) && is_alike(rows.inner.stride);
 }
 
-/// True if every window is one cell.
-bool is_identity(const Rows& rows) {
-  const auto is_one_cell = [](const Axis& axis) {
-    return axis.kernel == 1 && (axis.adaptive || (axis.full_outputs().begin == 0 && axis.full_outputs().end == axis.output));
-  };
-  for (int v = 0; v < rows.vertical_count; ++v)
-    if (!is_one_cell(rows.vertical[v].window)) return false;
-  return is_one_cell(rows.horizontal.window);
-}
-
 bool is_extreme(const PlanData& plan) { return plan.choice.combine == Combine::max || plan.choice.combine == Combine::min; }
 bool is_sum(const PlanData& plan) { return plan.choice.combine == Combine::sum; }
 bool is_real(const PlanData& plan) { return traits_of(plan.kind).is_real; }
@@ -214,11 +204,6 @@ std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoi
   if (is_sum(*data) && is_real(*data))
     data->general_vjp = GeneralPlan::make(kind, choice, *rows, general::Direction::transposed);
   add_index_layout(*data, *rows);
-  if (choice.combine == Combine::smooth_max && is_identity(*rows)) {  // every weight is 1
-    const KernelChoice sum{.combine = Combine::sum};
-    data->general_jvp = GeneralPlan::make(kind, sum, rows->of_tangents());
-    data->general_vjp = GeneralPlan::make(kind, sum, *rows, general::Direction::transposed);
-  }
   data->rows = std::move(rows);
   if (is_analytic(choice.combine)) {
     add_analytic_plans(*data);

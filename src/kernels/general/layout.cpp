@@ -471,9 +471,10 @@ class LayoutMaker {
     std::vector<int>& order = layout_.by_cell_stride;
     for (int a = 0; a <= layout_.last(); ++a) order.push_back(a);
     const auto axis = [this](int a) -> const AxisLayout& { return layout_.axes[static_cast<std::size_t>(a)]; };
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
       if (axis(a).cell_stride != axis(b).cell_stride) return axis(a).cell_stride > axis(b).cell_stride;
-      return axis(a).windows.cells > axis(b).windows.cells;
+      if (axis(a).windows.cells != axis(b).windows.cells) return axis(a).windows.cells > axis(b).windows.cells;
+      return a < b;
     });
     for (const Axis* source : sources_) layout_.has_empty_windows |= source->first_empty_output() >= 0;
     layout_.taps_are_unique = has_unique_taps();
