@@ -41,8 +41,9 @@ std::vector<Dim> batch_dims(const Rows& rows) {
   dims.reserve(static_cast<std::size_t>(rows.loop_count + rows.vertical_count + 4));
   for (int i = 0; i < rows.loop_count; ++i) dims.push_back(batch_dim(rows.loops[i]));
   if (rows.inner.extent > 1) dims.push_back(batch_dim(rows.inner));
-  std::stable_sort(dims.begin(), dims.end(),
-                   [](const Dim& a, const Dim& b) { return std::abs(a.cell_stride) > std::abs(b.cell_stride); });
+  const auto is_farther = [](const Dim& a, const Dim& b) { return std::abs(a.cell_stride) > std::abs(b.cell_stride); };
+  for (auto dim = dims.begin(); dim != dims.end(); ++dim)  // a stable sort without a buffer
+    std::rotate(std::upper_bound(dims.begin(), dim, *dim, is_farther), dim, dim + 1);
   std::size_t kept = 0;
   for (const Dim& dim : dims) {
     Dim& before = dims[kept == 0 ? 0 : kept - 1];
