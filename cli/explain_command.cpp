@@ -5,6 +5,7 @@
 #include "problem.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -17,7 +18,8 @@ namespace {
 constexpr Index most_drawn = 72, most_columns = 24, most_windows = 16;
 
 struct ExplainCommand {
-  std::string shape, op = "max";
+  std::string shape, op = "max", dtype;
+  bool plan = false;
   OperatorOptions options;
 
   void run() const;
@@ -126,6 +128,23 @@ void warn_of_edges(int number, const Axis& axis, Index unseen) {
                cells_are(unseen - loss.cells));
 }
 
+/// What runs each map of the pool on packed arrays of `shape`, and what it takes.
+void print_plan(const Pool& pool, const Shape& shape, Dtype dtype) {
+  fmt::print("\nPlan for {}, packed, on {} with {} thread{}:\n", name_of(dtype), target(), get_threads(),
+             get_threads() == 1 ? "" : "s");
+  fmt::print("  {:<21} {:<16} {:>9} {:>14}  {}\n", "map", "implementation", "tiles", "scratch bytes", "others that accept it");
+  with_dtype(dtype, [&]<class T>() {
+    const Plan<T> plan = pool.plan<T>(shape);
+    for (const MapKind map : plan.maps()) {
+      const MapSummary summary = plan.summary(map);
+      std::vector<std::string_view> others = summary.implementations;
+      std::erase(others, summary.implementation);
+      fmt::print("  {:<21} {:<16} {:>9} {:>14}  {}\n", name_of(map), summary.implementation, summary.tiles,
+                 summary.scratch_bytes, fmt::join(others, ", "));
+    }
+  });
+}
+
 void ExplainCommand::check_options(const Operator& found) const {
   const bool windowed = found.geometry == Kind::windowed, adaptive = found.geometry == Kind::adaptive;
   const auto check = [&](const char* option, bool given, bool known, bool required) {
@@ -144,6 +163,7 @@ void ExplainCommand::check_options(const Operator& found) const {
 void ExplainCommand::run() const {
   const Operator& found = find_operator(op);
   check_options(found);
+  if (!dtype.empty() && !plan) throw WrongArguments("--dtype is for --plan");
   if (options.divisor == 0) throw WrongArguments("--divisor 0 cannot divide; give another number or none");
   const Shape extents = parse_list(shape, "--shape");
   const Pool pool = make_pool(found, options, extents.size(), false);
@@ -180,7 +200,9 @@ void ExplainCommand::run() const {
                 axes, divisors);
   for (std::size_t i = 0; i < axes.size(); ++i)
     warn_of_edges(axes[i], geometry.axes[axes[i]], std::ranges::count(seen[i], 0));
-  if (const Fault fault = geometry.empty_window()) fmt::print("\nWarning: {}\n", message(fault));
+  const Fault empty = geometry.empty_window();
+  if (empty) fmt::print("\nWarning: {}\n", message(empty));
+  if (plan && !empty) print_plan(pool, extents, find_dtype(dtype.empty() ? "float32" : dtype));
 }
 
 }  // namespace
@@ -199,10 +221,13 @@ void add_explain_command(CLI::App& program) {
   app->add_option("--output-size", options.output_size, "Bins on each pooled axis of an adaptive operator");
   app->add_option("--axes", options.axes, "Axes to pool, such as 1,2 or -2,-1; the last ones if not given");
   add_divisors(*app, true, options);
+  app->add_flag("--plan", command->plan, "Also which implementation runs each map, its tiles and its scratch");
+  app->add_option("--dtype", command->dtype, "Scalar of the array for --plan, such as float32, uint8 or bfloat16");
   app->footer(
       "Examples:\n"
       "  ndpool explain --shape 5,5 --kernel 3,3 --stride 2,2 --padding 1,1\n"
       "  ndpool explain --shape 64,10 --kernel 3 --axes -1 --stride 2 --ceil\n"
+      "  ndpool explain --shape 64,112,112 --kernel 3,3 --stride 2,2 --plan --dtype bfloat16\n"
       "  ndpool explain --shape 7,7 --op adaptive-avg --output-size 3,3\n");
   app->callback([command] { command->run(); });
 }

@@ -32,6 +32,14 @@ struct PlanOptions {
   std::string implementation = {};
 };
 
+/// How a plan runs one map.
+struct MapSummary {
+  std::string_view implementation = "reference";
+  std::vector<std::string_view> implementations = {"reference"};  ///< all that accept the problem, first choice first
+  std::size_t scratch_bytes = 0;                                  ///< of each thread
+  Index tiles = 1;                                                ///< pieces that threads can share
+};
+
 struct Implementation;
 struct PlanData;
 struct MapArrays;
@@ -87,6 +95,8 @@ class KernelPlan {
   std::size_t scratch_bytes() const;
   /// Scratch of one map; 0 if the reference runs it.
   std::size_t scratch_bytes(MapKind map) const;
+
+  MapSummary summary(MapKind map) const;
 
   KernelPlan(const KernelPlan&) = delete;
   KernelPlan& operator=(const KernelPlan&) = delete;

@@ -25,6 +25,19 @@ class Plan {
     return kernels_ == nullptr ? std::vector<std::string_view>{"reference"} : kernels_->implementations(map);
   }
 
+  /// Both, with the scratch and the tiles of the map.
+  MapSummary summary(MapKind map) const { return has(map) ? kernels_->summary(map) : MapSummary{}; }
+
+  /// The maps that this pool has on scalars of type T: derivatives of floats, and indices of max and min.
+  std::vector<MapKind> maps() const {
+    const bool has_indices = pool_.has_indices(), is_float = !std::is_integral_v<T>;
+    std::vector<MapKind> result = {MapKind::forward};
+    if (has_indices) result.push_back(MapKind::forward_with_indices);
+    if (is_float) result.insert(result.end(), {MapKind::jvp, MapKind::vjp});
+    if (is_float && has_indices) result.insert(result.end(), {MapKind::jvp_from_indices, MapKind::vjp_from_indices});
+    return result;
+  }
+
   /// y = R(x), for arrays with the shape and strides of the plan; y is packed. False if `watch` stopped the run; so in
   /// all maps. The arrays must not overlap.
   bool forward(const T* x, T* y, const Watch& watch = {}) const {

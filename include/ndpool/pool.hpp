@@ -137,6 +137,11 @@ class Pool {
   const Description& description() const { return description_; }
   const Reduction& reduction() const { return reduction_; }
 
+  /// True of max and min, whose derivatives can be taken by indices.
+  bool has_indices() const {
+    return std::holds_alternative<reduction::Max>(reduction_) || std::holds_alternative<reduction::Min>(reduction_);
+  }
+
   /// True of sums and averages: their derivative is the same at every x.
   bool is_linear() const {
     return std::holds_alternative<reduction::Sum>(reduction_) || std::holds_alternative<reduction::Average>(reduction_);

@@ -18,6 +18,7 @@ class AnalyticPlan {
   /// Of each thread. Slices whose powers leave the range of plain numbers need some 10 times as much, which threads that
   /// meet one keep as well.
   std::size_t scratch_bytes() const { return box_bytes_ + engine_bytes_; }
+  Index slice_count() const { return slice_count_; }
 
  private:
   friend class AnalyticPlanMaker;

@@ -43,9 +43,9 @@ void add_analytic_plans(PlanData& data) {
 bool accepts_analytic(const PlanData& plan) { return plan.analytic != nullptr; }
 bool accepts_analytic_jvp(const PlanData& plan) { return plan.analytic_jvp != nullptr; }
 bool accepts_analytic_vjp(const PlanData& plan) { return plan.analytic_vjp != nullptr; }
-std::size_t scratch_of_analytic(const PlanData& plan) { return plan.analytic->scratch_bytes(); }
-std::size_t scratch_of_analytic_jvp(const PlanData& plan) { return plan.analytic_jvp->scratch_bytes(); }
-std::size_t scratch_of_analytic_vjp(const PlanData& plan) { return plan.analytic_vjp->scratch_bytes(); }
+Needs needs_of_analytic(const PlanData& plan) { return {plan.analytic->scratch_bytes(), plan.analytic->slice_count()}; }
+Needs needs_of_analytic_jvp(const PlanData& plan) { return {plan.analytic_jvp->scratch_bytes(), plan.analytic_jvp->slice_count()}; }
+Needs needs_of_analytic_vjp(const PlanData& plan) { return {plan.analytic_vjp->scratch_bytes(), plan.analytic_vjp->slice_count()}; }
 bool run_analytic(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.analytic->run(arrays, watch);
 }

@@ -61,6 +61,11 @@ std::unique_ptr<const ArgmaxPlan> ArgmaxPlan::make(ScalarKind kind, const Kernel
     plan->slices_.push_back(loop);
     loop.extent = plan->step_;
   }
+  for (const LoopAxis& loop : plan->slices_) plan->slice_count_ *= loop.extent;
+  if (!plan->slices_.empty()) {
+    const Index last = plan->slices_.back().extent;
+    plan->slice_count_ = plan->slice_count_ / last * ((last + plan->step_ - 1) / plan->step_);
+  }
   slice.row_count = outputs_of(slice, 0) / slice.horizontal.window.output / slice.inner.extent;
   plan->outputs_ = outputs_of(slice, 0);
   Rows of_positions = slice, of_gradients = slice;
@@ -77,18 +82,17 @@ std::size_t ArgmaxPlan::scratch_bytes() const {
   return std::max(positions_->scratch_bytes(), indices::scratch_bytes(layout_, map, kind_));
 }
 
+Index ArgmaxPlan::tile_count() const { return slice_count_ * positions_->layout().tile_count; }
+
 bool ArgmaxPlan::run(const MapArrays& arrays, const Watch& watch) const {
   auto* const positions =
       static_cast<Index*>(thread_scratch<ScratchUse::positions>(static_cast<std::size_t>(outputs_) * sizeof(Index)));
   if (positions == nullptr) throw std::bad_alloc();
-  Index count = 1;
-  for (const LoopAxis& loop : slices_) count *= loop.extent;
-  count = (slices_.empty() ? count : count / slices_.back().extent * ((slices_.back().extent + step_ - 1) / step_));
   const auto size = static_cast<Index>(size_of(kind_));
   const auto moved = [size](const void* array, Index by) {
     return static_cast<char*>(const_cast<void*>(array)) + by * size;
   };
-  for (Index number = 0; number < count; ++number) {
+  for (Index number = 0; number < slice_count_; ++number) {
     Strides at;
     Index rest = number;
     for (std::size_t i = slices_.size(); i-- > 0;) {
@@ -102,7 +106,7 @@ bool ArgmaxPlan::run(const MapArrays& arrays, const Watch& watch) const {
       at.tangent_in += place * loop.stride.tangent_in;
       at.tangent_out += place * loop.stride.tangent_out;
     }
-    const double share = 1 / static_cast<double>(2 * count);
+    const double share = 1 / static_cast<double>(2 * slice_count_);
     PartOfRun first{watch, static_cast<double>(2 * number) * share, share}, second{watch, first.before + share, share};
     if (!positions_->run_argmax(moved(arrays.in, at.in), nullptr, positions, IndexKind::flat, first.watch())) return false;
     const indices::MapJob job{.layout = layout_,

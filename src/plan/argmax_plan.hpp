@@ -22,6 +22,9 @@ class ArgmaxPlan {
   /// Of each thread; the calling thread also keeps the positions of one slice.
   std::size_t scratch_bytes() const;
 
+  /// Of all slices: threads share the tiles of one slice at a time.
+  Index tile_count() const;
+
  private:
   ArgmaxPlan() = default;
 
@@ -30,6 +33,7 @@ class ArgmaxPlan {
   std::vector<LoopAxis> slices_;  ///< loops whose positions are slices; the last one may take several steps at a time
   Index step_ = 1;                ///< of the last of these
   Index outputs_ = 1;             ///< of a slice
+  Index slice_count_ = 1;
   std::unique_ptr<const GeneralPlan> positions_;
   indices::Layout layout_;
 };

@@ -83,33 +83,33 @@ bool accepts_other_rows(const PlanData& plan) { return plan.general == nullptr &
 
 constexpr Implementation list[] = {
     // Values.
-    {"whole_planes", MapKind::forward, accepts_whole_planes, scratch_of_rows, run_rows},
-    {"small_windows", MapKind::forward, accepts_small_windows, scratch_of_rows, run_rows},
-    {"analytic", MapKind::forward, accepts_analytic, scratch_of_analytic, run_analytic},
-    {"general", MapKind::forward, accepts_general, scratch_of_general, run_general},
-    {"rows", MapKind::forward, accepts_other_rows, scratch_of_rows, run_rows},
+    {"whole_planes", MapKind::forward, accepts_whole_planes, needs_of_rows, run_rows},
+    {"small_windows", MapKind::forward, accepts_small_windows, needs_of_rows, run_rows},
+    {"analytic", MapKind::forward, accepts_analytic, needs_of_analytic, run_analytic},
+    {"general", MapKind::forward, accepts_general, needs_of_general, run_general},
+    {"rows", MapKind::forward, accepts_other_rows, needs_of_rows, run_rows},
     // Values and winners.
-    {"argmax", MapKind::forward_with_indices, accepts_register_argmax, scratch_of_winners, run_winner_indices},
-    {"general", MapKind::forward_with_indices, accepts_general_argmax, scratch_of_general_argmax, run_general_argmax},
+    {"argmax", MapKind::forward_with_indices, accepts_register_argmax, needs_of_winners, run_winner_indices},
+    {"general", MapKind::forward_with_indices, accepts_general_argmax, needs_of_general_argmax, run_general_argmax},
     // JVPs.
-    {"argmax", MapKind::jvp, accepts_winner_derivatives, scratch_of_winners, run_winner_jvp},
-    {"general", MapKind::jvp, accepts_argmax_jvp, scratch_of_argmax_jvp, run_argmax_jvp},
-    {"ties", MapKind::jvp, accepts_ties, scratch_of_ties, run_tie_jvp},
-    {"general", MapKind::jvp, accepts_general_jvp, scratch_of_general_jvp, run_general_jvp},
-    {"analytic", MapKind::jvp, accepts_analytic_jvp, scratch_of_analytic_jvp, run_analytic_jvp},
+    {"argmax", MapKind::jvp, accepts_winner_derivatives, needs_of_winners, run_winner_jvp},
+    {"general", MapKind::jvp, accepts_argmax_jvp, needs_of_argmax_jvp, run_argmax_jvp},
+    {"ties", MapKind::jvp, accepts_ties, needs_of_ties, run_tie_jvp},
+    {"general", MapKind::jvp, accepts_general_jvp, needs_of_general_jvp, run_general_jvp},
+    {"analytic", MapKind::jvp, accepts_analytic_jvp, needs_of_analytic_jvp, run_analytic_jvp},
     // VJPs.
-    {"argmax", MapKind::vjp, accepts_winner_derivatives, scratch_of_winner_vjp, run_winner_vjp},
-    {"general", MapKind::vjp, accepts_argmax_vjp, scratch_of_argmax_vjp, run_argmax_vjp},
-    {"ties", MapKind::vjp, accepts_ties, scratch_of_ties, run_tie_vjp},
-    {"disjoint", MapKind::vjp, accepts_small_disjoint, scratch_of_disjoint, run_disjoint},
-    {"general", MapKind::vjp, accepts_general_vjp, scratch_of_general_vjp, run_general_vjp},
-    {"analytic", MapKind::vjp, accepts_analytic_vjp, scratch_of_analytic_vjp, run_analytic_vjp},
+    {"argmax", MapKind::vjp, accepts_winner_derivatives, needs_of_winner_vjp, run_winner_vjp},
+    {"general", MapKind::vjp, accepts_argmax_vjp, needs_of_argmax_vjp, run_argmax_vjp},
+    {"ties", MapKind::vjp, accepts_ties, needs_of_ties, run_tie_vjp},
+    {"disjoint", MapKind::vjp, accepts_small_disjoint, needs_of_disjoint, run_disjoint},
+    {"general", MapKind::vjp, accepts_general_vjp, needs_of_general_vjp, run_general_vjp},
+    {"analytic", MapKind::vjp, accepts_analytic_vjp, needs_of_analytic_vjp, run_analytic_vjp},
     // Maps by given indices. Disjoint windows whose cells are written once: 2 to 4 times as fast as adding to zeros.
-    {"indices", MapKind::jvp_from_indices, accepts_indices, scratch_of_index_jvp, run_index_jvp},
-    {"disjoint", MapKind::vjp_from_indices, accepts_disjoint_indices, scratch_of_index_vjp, run_disjoint_indices},
-    {"indices", MapKind::vjp_from_indices, accepts_indices, scratch_of_index_vjp, run_index_vjp},
-    {"indices", MapKind::unpool, accepts_unpooling, scratch_of_unpool, run_unpool},
-    {"indices", MapKind::unpool_vjp, accepts_unpooling, scratch_of_unpool_vjp, run_unpool_vjp},
+    {"indices", MapKind::jvp_from_indices, accepts_indices, needs_of_index_jvp, run_index_jvp},
+    {"disjoint", MapKind::vjp_from_indices, accepts_disjoint_indices, needs_of_index_vjp, run_disjoint_indices},
+    {"indices", MapKind::vjp_from_indices, accepts_indices, needs_of_index_vjp, run_index_vjp},
+    {"indices", MapKind::unpool, accepts_unpooling, needs_of_unpool, run_unpool},
+    {"indices", MapKind::unpool_vjp, accepts_unpooling, needs_of_unpool_vjp, run_unpool_vjp},
 };
 
 }  // namespace

@@ -44,11 +44,17 @@ struct MapArrays {
   IndexKind index_kind = IndexKind::flat;
 };
 
+/// What a run takes.
+struct Needs {
+  std::size_t scratch_bytes = 0;  ///< of each thread
+  Index tiles = 1;                ///< pieces that threads can share
+};
+
 struct Implementation {
   const char* name;
   MapKind map;
   bool (*accepts)(const PlanData&);
-  std::size_t (*scratch)(const PlanData&);
+  Needs (*needs)(const PlanData&);
   bool (*run)(const PlanData&, const MapArrays&, const Watch&);
 };
 

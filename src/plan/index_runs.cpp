@@ -35,11 +35,14 @@ MapJob job_of(const Layout& layout, IndexMap map, ScalarKind kind, const MapArra
           .values = arrays.tangent_out};
 }
 
+Index tile_count(const Layout& layout, IndexMap map) {
+  return indices::is_by_cells(map) ? layout.by_cells.count : layout.by_outputs.count;
+}
+
 /// True if every tile was; the first that is not ends the others. `finished` is false if `watch` stopped the run.
 bool run_all(const MapJob& job, const Watch& watch, bool& finished) {
   std::atomic<bool> fine = true;
-  const Index count = indices::is_by_cells(job.map) ? job.layout.by_cells.count : job.layout.by_outputs.count;
-  finished = run_tiles({count, 1}, indices::scratch_bytes(job.layout, job.map, job.kind), watch,
+  finished = run_tiles({tile_count(job.layout, job.map), 1}, indices::scratch_bytes(job.layout, job.map, job.kind), watch,
                        [&](Index begin, Index end, void* scratch) {
                          for (Index tile = begin; tile < end; ++tile) {
                            if (!fine.load(std::memory_order_relaxed)) return;
@@ -86,18 +89,15 @@ bool check_indices(const PlanData& plan, const MapArrays& arrays) {
 bool accepts_indices(const PlanData& plan) { return plan.indices != nullptr && is_floating(plan.kind); }
 bool accepts_unpooling(const PlanData& plan) { return plan.unpool != nullptr; }
 
-std::size_t scratch_of_index_jvp(const PlanData& plan) {
-  return indices::scratch_bytes(*plan.indices, IndexMap::take, plan.kind);
+namespace {
+Needs needs_of(const Layout& layout, IndexMap map, ScalarKind kind) {
+  return {indices::scratch_bytes(layout, map, kind), tile_count(layout, map)};
 }
-std::size_t scratch_of_index_vjp(const PlanData& plan) {
-  return indices::scratch_bytes(*plan.indices, IndexMap::add, plan.kind);
-}
-std::size_t scratch_of_unpool(const PlanData& plan) {
-  return indices::scratch_bytes(*plan.unpool, IndexMap::put, plan.kind);
-}
-std::size_t scratch_of_unpool_vjp(const PlanData& plan) {
-  return indices::scratch_bytes(*plan.unpool, IndexMap::take_last, plan.kind);
-}
+}  // namespace
+Needs needs_of_index_jvp(const PlanData& plan) { return needs_of(*plan.indices, IndexMap::take, plan.kind); }
+Needs needs_of_index_vjp(const PlanData& plan) { return needs_of(*plan.indices, IndexMap::add, plan.kind); }
+Needs needs_of_unpool(const PlanData& plan) { return needs_of(*plan.unpool, IndexMap::put, plan.kind); }
+Needs needs_of_unpool_vjp(const PlanData& plan) { return needs_of(*plan.unpool, IndexMap::take_last, plan.kind); }
 
 bool run_index_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return run_index_map(job_of(*plan.indices, IndexMap::take, plan.kind, arrays), watch);

@@ -95,12 +95,22 @@ std::vector<std::string_view> KernelPlan::implementations(MapKind map) const {
 
 std::size_t KernelPlan::scratch_bytes(MapKind map) const {
   const Implementation* const chosen = chosen_[static_cast<int>(map)];
-  return chosen == nullptr ? 0 : chosen->scratch(*data_);
+  return chosen == nullptr ? 0 : chosen->needs(*data_).scratch_bytes;
 }
 std::size_t KernelPlan::scratch_bytes() const {
   std::size_t bytes = 0;
   for (int map = 0; map < map_kinds; ++map) bytes = std::max(bytes, scratch_bytes(static_cast<MapKind>(map)));
   return bytes;
+}
+
+MapSummary KernelPlan::summary(MapKind map) const {
+  MapSummary result{implementation(map), implementations(map)};
+  if (const Implementation* const chosen = chosen_[static_cast<int>(map)]) {
+    const Needs needs = chosen->needs(*data_);
+    result.scratch_bytes = needs.scratch_bytes;
+    result.tiles = needs.tiles;
+  }
+  return result;
 }
 
 bool KernelPlan::run(MapKind map, const MapArrays& arrays, const Watch& watch) const {

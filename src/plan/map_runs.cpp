@@ -225,7 +225,12 @@ std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoi
 
 // ---- values by the row kernels
 bool accepts_rows(const PlanData& plan) { return plan.rows_fit; }
-std::size_t scratch_of_rows(const PlanData& plan) { return plan.values_bytes; }
+Needs needs_of_rows(const PlanData& plan) {
+  const Index parts = outputs_per_part(*plan.rows, plan.packed.get());
+  const Tiling tiling{plan.rows->row_count, plan.values_tile};
+  const Index outputs = plan.rows->horizontal.window.output;
+  return {plan.values_bytes, parts == outputs ? tiling.tiles() : tiling.rows * ((outputs + parts - 1) / parts)};
+}
 bool run_rows(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return run_values(plan.kind, *plan.rows, plan.choice, plan.packed.get(), {plan.rows->row_count, plan.values_tile},
                     plan.values_bytes, arrays.in, arrays.out, watch);
@@ -243,20 +248,26 @@ bool accepts_ties(const PlanData& plan) {
   return plan.rows_fit && is_extreme(plan) && is_real(plan) && shares_ties(plan.choice) &&
          ties_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows) <= most_scratch;
 }
-std::size_t scratch_of_winners(const PlanData& plan) {
-  return winners_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows);
-}
 namespace {
+/// `unit` is what run_map is given; short floats are tiles of whole planes.
+Index tiles_of_map(const PlanData& plan, Index unit) {
+  return tiling_of(*plan.rows, traits_of(plan.kind).is_short ? plan.rows->rows_per_plane : unit).tiles();
+}
 /// Taps of a plane, and what their use needs; winners are found before.
 std::size_t scratch_of_taps(const PlanData& plan) {
   if (plan.plane == nullptr) return 0;
   return TapPlanes::bytes(*plan.rows) + indices::scratch_bytes(*plan.plane, indices::IndexMap::add, wide_kind(plan.kind));
 }
 }  // namespace
-std::size_t scratch_of_winner_vjp(const PlanData& plan) {
-  return scratch_of_winners(plan) + scratch_of_taps(plan);
+Needs needs_of_winners(const PlanData& plan) {
+  return {winners_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows), tiles_of_map(plan, 1)};
 }
-std::size_t scratch_of_ties(const PlanData& plan) { return ties_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows); }
+Needs needs_of_winner_vjp(const PlanData& plan) {
+  return {needs_of_winners(plan).scratch_bytes + scratch_of_taps(plan), tiles_of_map(plan, plan.rows->rows_per_plane)};
+}
+Needs needs_of_ties(const PlanData& plan) {
+  return {ties_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows), tiles_of_map(plan, plan.rows->rows_per_plane)};
+}
 namespace {
 bool run_extremes(const PlanData& plan, WinnerUse use, bool by_ties, const MapArrays& arrays, const Watch& watch) {
   const ScalarKind wide = wide_kind(plan.kind);
@@ -298,9 +309,12 @@ bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& wat
 bool accepts_rows_jvp(const PlanData& plan) { return accepts_rows(plan) && is_sum(plan) && is_real(plan); }
 bool accepts_disjoint(const PlanData& plan) {
   return accepts_rows_jvp(plan) && !traits_of(plan.kind).is_short &&
-         windows_are_separate(plan.rows->with_whole_axes_merged()) && scratch_of_disjoint(plan) <= most_scratch;
+         windows_are_separate(plan.rows->with_whole_axes_merged()) && needs_of_disjoint(plan).scratch_bytes <= most_scratch;
 }
-std::size_t scratch_of_disjoint(const PlanData& plan) { return spread_rows(plan.rows->with_whole_axes_merged()).bytes(); }
+Needs needs_of_disjoint(const PlanData& plan) {
+  const Rows rows = plan.rows->with_whole_axes_merged();
+  return {spread_rows(rows).bytes(), tiling_of(rows, 1).tiles()};
+}
 bool run_disjoint(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(plan.kind)];
   const Rows rows = plan.rows->with_whole_axes_merged();
@@ -311,20 +325,23 @@ bool run_disjoint(const PlanData& plan, const MapArrays& arrays, const Watch& wa
 }
 
 // ---- the general engine
+namespace {
+Needs needs_of(const GeneralPlan& plan) { return {plan.scratch_bytes(), plan.layout().tile_count}; }
+}  // namespace
 bool accepts_general(const PlanData& plan) { return plan.general != nullptr; }
-std::size_t scratch_of_general(const PlanData& plan) { return plan.general->scratch_bytes(); }
+Needs needs_of_general(const PlanData& plan) { return needs_of(*plan.general); }
 bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.general->run(arrays.in, arrays.out, watch);
 }
 bool accepts_general_argmax(const PlanData& plan) { return plan.general_argmax != nullptr; }
-std::size_t scratch_of_general_argmax(const PlanData& plan) { return plan.general_argmax->scratch_bytes(); }
+Needs needs_of_general_argmax(const PlanData& plan) { return needs_of(*plan.general_argmax); }
 bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.general_argmax->run_argmax(arrays.in, arrays.out, arrays.tangent_out, arrays.index_kind, watch);
 }
 bool accepts_argmax_jvp(const PlanData& plan) { return plan.argmax_jvp != nullptr; }
 bool accepts_argmax_vjp(const PlanData& plan) { return plan.argmax_vjp != nullptr; }
-std::size_t scratch_of_argmax_jvp(const PlanData& plan) { return plan.argmax_jvp->scratch_bytes(); }
-std::size_t scratch_of_argmax_vjp(const PlanData& plan) { return plan.argmax_vjp->scratch_bytes(); }
+Needs needs_of_argmax_jvp(const PlanData& plan) { return {plan.argmax_jvp->scratch_bytes(), plan.argmax_jvp->tile_count()}; }
+Needs needs_of_argmax_vjp(const PlanData& plan) { return {plan.argmax_vjp->scratch_bytes(), plan.argmax_vjp->tile_count()}; }
 bool run_argmax_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.argmax_jvp->run(arrays, watch);
 }
@@ -332,13 +349,13 @@ bool run_argmax_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& 
   return plan.argmax_vjp->run(arrays, watch);
 }
 bool accepts_general_jvp(const PlanData& plan) { return plan.general_jvp != nullptr; }
-std::size_t scratch_of_general_jvp(const PlanData& plan) { return plan.general_jvp->scratch_bytes(); }
+Needs needs_of_general_jvp(const PlanData& plan) { return needs_of(*plan.general_jvp); }
 bool run_general_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.general_jvp->run(arrays.tangent_in, arrays.tangent_out, watch);
 }
 
 bool accepts_general_vjp(const PlanData& plan) { return plan.general_vjp != nullptr; }
-std::size_t scratch_of_general_vjp(const PlanData& plan) { return plan.general_vjp->scratch_bytes(); }
+Needs needs_of_general_vjp(const PlanData& plan) { return needs_of(*plan.general_vjp); }
 bool run_general_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.general_vjp->run(arrays.tangent_out, arrays.tangent_in, watch);
 }

@@ -60,6 +60,7 @@ inline Index rows_per_tile(const Rows& rows) {
 struct Tiling {
   Index rows;
   Index tile;
+  Index tiles() const { return (rows + tile - 1) / tile; }
 };
 /// Tiles of output rows, each a multiple of `unit`.
 inline Tiling tiling_of(const Rows& rows, Index unit, Index scale = 1) {
@@ -116,7 +117,7 @@ bool run_tiles(const Tiling& tiling, std::size_t scratch, const Watch& watch, Ru
       work.fail();
     }
   };
-  Index tiles = (shared.rows + shared.tile - 1) / shared.tile;
+  Index tiles = tiling.tiles();
   // Where nobody shares the work or watches it, there is no need to cut it.
   if (tiles > 1 && watch.keep_going == nullptr && works_alone()) {
     shared.tile = shared.rows;
