@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all wheel test-wheel lint clean
+.PHONY: help demo test test-asan test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all wheel test-wheel format lint lint-all lint-fast clean
 FUZZ_SECONDS ?= 1800
 
 help:  ## List the commands
@@ -79,12 +79,29 @@ wheel: build/release/python.stamp  ## Build a wheel that brings its shared libra
 test-wheel:  ## Try that wheel where there is only NumPy and no Highway
 	scripts/test_wheel.sh
 
-lint: build/release/python.stamp  ## Format the sources in place, then check them
+format: build/venv/bin/ruff  ## Format the sources in place
 	@scripts/setup.sh lint
-	scripts/lint.sh
+	scripts/format.sh
+
+lint: build/release/build.ninja build/venv/bin/ruff  ## Check the sources, changed C++ files by clang-tidy; changes nothing
+	@scripts/setup.sh lint
+	@scripts/lint.sh
+
+lint-all: build/release/build.ninja build/venv/bin/ruff  ## Check the sources, every C++ file by clang-tidy
+	@scripts/setup.sh lint
+	@scripts/lint.sh all
+
+lint-fast: build/venv/bin/ruff  ## Check all but clang-tidy, which needs a build
+	@scripts/setup.sh lint
+	@scripts/lint.sh fast
 
 clean:  ## Remove everything that was built
 	rm -rf build
+
+build/venv/bin/ruff: python/requirements-test.txt
+	@scripts/setup.sh python
+	@scripts/venv.sh python/requirements-test.txt
+	@touch $@
 
 # The package is built in the same tree, so that the kernels are compiled once: while packages come over the network.
 build/release/python.stamp: build/release/build.ninja python/requirements-test.txt

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.functional import _unpool_output_size
+from torch.nn.functional import _unpool_output_size  # type: ignore[attr-defined]
 from torch.overrides import has_torch_function_unary
 
 from ndpool._core import Pool
