@@ -26,7 +26,8 @@ TYPED_TEST(KernelScalar, ForwardEqualsTheSpecBitForBitOnEveryTarget) {
     sweep(has_kernels, [&](const Problem& problem, std::mt19937_64& random) {
       const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
       const Array<TypeParam> expected = forward(problem.pool.by_spec(), x), y = forward(problem.pool, x);
-      with_kernels += problem.pool.plan<TypeParam>(problem.shape).implementation(MapKind::forward) != "reference" ? 1 : 0;
+      with_kernels +=
+          problem.pool.plan<TypeParam>(problem.shape).implementation(MapKind::forward) != "reference" ? 1 : 0;
       for (Index i = 0; i < y.size(); ++i)
         ASSERT_TRUE(same(y[i], expected[i])) << "output " << i << ": " << +y[i] << " instead of " << +expected[i];
     });
@@ -250,7 +251,9 @@ TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
 
 TEST(KernelPlans, ExistForWindowsOfAnySize) {
   for (const Index k : {7, 31, 63, 255, 1001})
-    EXPECT_NE(max_pool({.kernel = {k, k}, .stride = {1, 1}}).plan<float>({3000, 3000}).implementation(MapKind::forward), "reference") << k;
+    EXPECT_NE(max_pool({.kernel = {k, k}, .stride = {1, 1}}).plan<float>({3000, 3000}).implementation(MapKind::forward),
+              "reference")
+        << k;
 }
 
 TEST(KernelPlans, HaveWinnersAndDerivativesWhateverTheTies) {

@@ -98,7 +98,8 @@ class EveryLayer : public ::testing::TestWithParam<Named> {
     for (float& value : sizes) value = std::abs(value);
     sizes = by_spec(GetParam().pool, x, sizes);
     ASSERT_EQ(actual.shape(), expected.shape());
-    const float bound = 32 * (1 + static_cast<float>(std::abs(smooth_beta)) * 64) * std::numeric_limits<float>::epsilon();
+    const float bound =
+        32 * (1 + static_cast<float>(std::abs(smooth_beta)) * 64) * std::numeric_limits<float>::epsilon();
     const float lost = 64 * 4 * std::numeric_limits<float>::min();
     for (Index i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], bound * sizes[i] + lost);
   }
