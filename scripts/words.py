@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Searches the sources for phrases and identifiers that scripts/words.txt replaces.
 
-scripts/words.py            lists every file with more of them than words_exceptions.txt allows; fails if there is one
-scripts/words.py --update   lowers the counts of words_exceptions.txt to what is left; never raises one
+scripts/words.py            fails if a file has more of them than words_exceptions.txt allows
+scripts/words.py --update   lowers the counts of words_exceptions.txt, and never raises one
 """
 
 from __future__ import annotations
