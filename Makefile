@@ -29,14 +29,14 @@ embedded-table:  ## Code size, memory and instructions of the tiny layers beside
 	@python3 embedded/table.py
 
 # Two programs share the scalars; both print how far they are.
-test-long: build/release/build.ninja  ## A million generated problems, kernels against the spec, for about twenty minutes
+test-long: build/release/build.ninja  ## A million generated problems, kernels against the reference, for about twenty minutes
 	cmake --build --preset release --target kernels_generated_test
 	export NDPOOL_PROBLEMS=1000000 GTEST_TOTAL_SHARDS=2; \
 	GTEST_SHARD_INDEX=0 build/release/tests/kernels_generated_test --gtest_filter='*EqualTheSpec' & first=$$!; \
 	GTEST_SHARD_INDEX=1 build/release/tests/kernels_generated_test --gtest_filter='*EqualTheSpec'; second=$$?; \
 	wait $$first && [ $$second = 0 ]
 
-fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and spec disagree, for FUZZ_SECONDS
+fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and reference disagree, for FUZZ_SECONDS
 	cmake --build --preset fuzz --target fuzz_pool
 	@mkdir -p build/fuzz/found
 	cmake --build --preset fuzz --target fuzz_npy
@@ -45,7 +45,7 @@ fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and spec dis
 	build/fuzz/tests/fuzz_pool -max_total_time=$(FUZZ_SECONDS) -max_len=64 -artifact_prefix=build/fuzz/ \
 	    build/fuzz/found tests/fuzz/corpus
 
-bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernels against the streaming limit, the spec and other libraries
+bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernels against the streaming limit, the reference and other libraries
 	cmake --build --preset bench
 	build/bench/bench/kernels_bench --json build/bench/bench.json --svg build/bench/bench.svg
 	build/bench/bench/generated_bench --json build/bench/generated.json

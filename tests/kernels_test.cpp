@@ -1,4 +1,4 @@
-// Every kernel against the spec, on every instruction set this machine has.
+// Every kernel against the reference, on every instruction set this machine has.
 #include "support/kernels.hpp"
 #include "support/placed.hpp"
 #include "support/sweep.hpp"
@@ -357,7 +357,7 @@ TYPED_TEST(KernelFloat, WinnersOfTallWindowsAreTheFirstOnEveryTarget) {
   }
 }
 
-/// Values and winners in registers are made as if there were no NaN, which is noticed afterwards.
+/// Values and winners in registers are made as if there were no NaN, which is detected afterwards.
 TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);
@@ -390,7 +390,7 @@ TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
   }
 }
 
-/// Many rows are made together, and made anew where there is a NaN.
+/// Many rows are made together, and recomputed where there is a NaN.
 TYPED_TEST(KernelFloat, NansAmongManyRowsAreFound) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);
@@ -438,7 +438,7 @@ TYPED_TEST(KernelFloat, SignsOfZerosAreTheSameOnEveryTarget) {
 }
 
 #ifdef __x86_64__
-/// NaNs are noticed by a flag of the processor, which belongs to the caller: also one that asks to be stopped by NaNs.
+/// NaNs are detected by a flag of the processor, which belongs to the caller: also one that asks to be stopped by NaNs.
 TYPED_TEST(KernelFloat, LeaveTheFlagsOfTheProcessorAsTheyWere) {
   Array<TypeParam> x(Shape{9, 16, 16});
   for (Index i = 0; i < x.size(); ++i) x[i] = TypeParam(i % 7);
@@ -461,7 +461,7 @@ TYPED_TEST(KernelFloat, LeaveTheFlagsOfTheProcessorAsTheyWere) {
 }
 #endif
 
-/// The same where all indices but one name the winners, so that only that one can be noticed.
+/// The same where all indices but one name the winners, so that only that one can be detected.
 TEST(KernelIndices, MayNameOneCellOfAnotherWindow) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);

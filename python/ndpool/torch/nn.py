@@ -1,4 +1,4 @@
-"""Modules: the twins of torch's pooling modules, and those of pools that torch lacks."""
+"""Modules: replacements of torch's pooling modules, and those of pools that torch lacks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch.nn import Module
 
 from ndpool.torch import functional
 
-# The twins are torch's modules with another `forward`: arguments, attributes and repr are theirs.
+# The replacements are torch's modules with another `forward`: arguments, attributes and repr are theirs.
 
 
 class _MaxPool:
