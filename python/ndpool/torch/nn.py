@@ -10,7 +10,7 @@ from torch.nn import Module
 
 from ndpool.torch import functional
 
-# The replacements are torch's modules with another `forward`: arguments, attributes and repr are theirs.
+# Torch's modules with another `forward`: arguments, attributes and repr are theirs.
 
 
 class _MaxPool:
