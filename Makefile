@@ -1,7 +1,9 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all wheel test-wheel format lint lint-all lint-fast clean
+.PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all chart wheel test-wheel format lint lint-all lint-fast clean
 FUZZ_SECONDS ?= 1800
+# What the chart shows, if it was measured.
+CHARTED = generated-peers images networks generated
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -18,6 +20,11 @@ test: build/release/python.stamp  ## Set up, build, and run the tests
 test-asan: build/asan/build.ninja build/release/python.stamp  ## The same tests under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan
 	ctest --preset asan
+	NDPOOL_COMMAND=build/asan/bin/ndpool build/venv/bin/python -m pytest -q tests/cli/test_command_hostile.py -k "wrong or damage"
+
+test-asan-fast: build/asan/build.ninja build/venv/bin/ruff  ## The tests that matter for memory safety, under the same sanitizers
+	cmake --build --preset asan --target memory_tests ndpool_command
+	ctest --preset asan -L memory
 	NDPOOL_COMMAND=build/asan/bin/ndpool build/venv/bin/python -m pytest -q tests/cli/test_command_hostile.py -k "wrong or damage"
 
 test-embedded:  ## The tiny layers and the firmware example on an emulated Cortex-M4, bit for bit as on the host
@@ -60,6 +67,9 @@ bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernel
 bench-generated: build/bench/build.ninja  ## Measure random problems against their limits, for about ten minutes
 	cmake --build --preset bench --target generated_bench
 	build/bench/bench/generated_bench --json build/bench/generated.json
+
+chart:  ## Draw docs/speed.svg, the chart of the README, from the numbers that the benchmarks left in build/bench
+	python3 bench/chart.py $(wildcard $(CHARTED:%=build/bench/%.json)) --out docs/speed.svg
 
 bench-grid: build/bench/build.ninja  ## Measure max and average over a grid of scalars, windows and layouts
 	cmake --build --preset bench --target grid_bench
