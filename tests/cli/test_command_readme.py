@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from command import COMMAND
@@ -17,6 +18,8 @@ def test_the_shell_example_prints_what_the_readme_shows(tmp_path):
     assert len(commands) > 1
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "ndpool").symlink_to(Path(COMMAND).resolve())
+    (tmp_path / "bin" / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (tmp_path / "bin" / "python3").chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     for line, shown in commands:
         process = subprocess.run(
