@@ -93,21 +93,22 @@ format: build/venv/bin/ruff  ## Format the sources in place
 	@scripts/setup.sh lint
 	scripts/format.sh
 
-lint: build/release/build.ninja build/venv/bin/ruff  ## Check the sources, changed C++ files by clang-tidy; changes nothing
-	@scripts/setup.sh lint
+lint: build/venv/bin/ruff  ## Check the sources, changed C++ files by clang-tidy; changes nothing
+	@scripts/setup.sh build && scripts/setup.sh lint
 	@scripts/lint.sh
 
-lint-all: build/release/build.ninja build/venv/bin/ruff  ## Check the sources, every C++ file by clang-tidy
-	@scripts/setup.sh lint
+lint-all: build/venv/bin/ruff  ## Check the sources, every C++ file by clang-tidy
+	@scripts/setup.sh build && scripts/setup.sh lint
 	@scripts/lint.sh all
 
-lint-fast: build/venv/bin/ruff  ## Check all but clang-tidy, which needs a build
+lint-fast: build/venv/bin/ruff  ## Check all but clang-tidy: seconds
 	@scripts/setup.sh lint
 	@scripts/lint.sh fast
 
 clean:  ## Remove everything that was built
 	rm -rf build
 
+# The Python environment of all tests and checks.
 build/venv/bin/ruff: python/requirements-test.txt
 	@scripts/setup.sh python
 	@scripts/venv.sh python/requirements-test.txt

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Searches the sources for phrases and identifiers that scripts/words.txt replaces.
 
-scripts/words.py            fails if a file has more of them than words_exceptions.txt allows
+scripts/words.py            fails if a folder has more of them than words_exceptions.txt allows
 scripts/words.py --update   lowers the counts of words_exceptions.txt, and never raises one
 """
 
@@ -19,6 +19,7 @@ EXCEPTIONS = SCRIPTS / "words_exceptions.txt"
 SKIPPED = ("LICENSE", "scripts/words", "tests/fuzz/corpus/", "examples/digits/digits.txt")
 
 Counts = dict[tuple[str, str], int]
+Places = dict[tuple[str, str], list[str]]
 
 
 def phrases() -> dict[str, str]:
@@ -32,8 +33,8 @@ def allowed() -> Counts:
     counts: Counts = {}
     for line in EXCEPTIONS.read_text().splitlines():
         if line and not line.startswith("#"):
-            count, path, pattern = line.split(" ", 2)
-            counts[path, pattern] = int(count)
+            count, folder, pattern = line.split(" ", 2)
+            counts[folder, pattern] = int(count)
     return counts
 
 
@@ -44,10 +45,15 @@ def sources() -> list[str]:
     return [path for path in listed.stdout.splitlines() if not path.startswith(SKIPPED)]
 
 
-def find() -> dict[tuple[str, str], list[int]]:
-    """The lines of every file that hold each pattern, one entry per match."""
+def folder_of(path: str) -> str:
+    """What is counted together, so that files can be renamed, split and merged."""
+    return "/".join(path.split("/")[:-1][:2]) or path
+
+
+def find() -> Places:
+    """The lines that hold each pattern, one entry per match, by folder."""
     compiled = {pattern: re.compile(pattern) for pattern in phrases()}
-    found: dict[tuple[str, str], list[int]] = {}
+    found: Places = {}
     for path in sources():
         try:
             text = (ROOT / path).read_text()
@@ -55,7 +61,8 @@ def find() -> dict[tuple[str, str], list[int]]:
             continue
         for pattern, expression in compiled.items():
             for match in expression.finditer(text):
-                found.setdefault((path, pattern), []).append(text.count("\n", 0, match.start()) + 1)
+                line = text.count("\n", 0, match.start()) + 1
+                found.setdefault((folder_of(path), pattern), []).append(f"{path}:{line}")
     return found
 
 
@@ -70,12 +77,12 @@ def update() -> None:
 
 def check() -> int:
     instead, counts, failures = phrases(), allowed(), 0
-    for (path, pattern), lines in find().items():
-        limit = counts.get((path, pattern), 0)
-        if len(lines) > limit:
+    for (folder, pattern), places in find().items():
+        limit = counts.get((folder, pattern), 0)
+        if len(places) > limit:
             failures += 1
-            places = ", ".join(map(str, lines[:10]))
-            print(f"{path}: {pattern} in lines {places}, allowed {limit}; say: {instead[pattern]}")
+            print(f"{folder}: {len(places)} of {pattern}, allowed {limit}; say: {instead[pattern]}")
+            print("  " + "\n  ".join(places[:20]))
     print(f"words: {failures} failed, {sum(counts.values())} exceptions left")
     return 1 if failures else 0
 

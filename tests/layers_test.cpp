@@ -89,8 +89,8 @@ class EveryLayer : public ::testing::TestWithParam<Named> {
     }
     for (Index i = 0; i < actual.size(); ++i) EXPECT_FLOAT_EQ(actual[i], expected[i]);
   }
-  /// Gradients equal the reference's: to the bit, or within the error of exp, which grows with its argument (the bound of
-  /// kernels_analytic_test.cpp for numbers between -32 and 32). Weights below the normal numbers may be 0.
+  /// Gradients equal the reference's: to the bit, or within the error of exp, which grows with its argument (the bound
+  /// of kernels_analytic_test.cpp for numbers between -32 and 32). Weights below the normal numbers may be 0.
   static void expect_gradients(const Tensor& actual, const Tensor& x, const Tensor& gy) {
     const Tensor expected = by_spec(GetParam().pool, x, gy);
     if (GetParam().exact) return expect_same(actual, expected);

@@ -1,4 +1,5 @@
-// Static layers against the reference, on the cases that the firmware runs too (embedded/cases.hpp), and against literals.
+// Static layers against the reference, on the cases that the firmware runs too (embedded/cases.hpp), and against
+// literals.
 #include "../embedded/cases.hpp"
 #include "support/array.hpp"
 #include "support/problem.hpp"

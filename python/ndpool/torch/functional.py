@@ -183,7 +183,7 @@ def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any
     original, with_both = getattr(F, name), getattr(F, f"{name}_with_indices")
 
     def without(x, output_size):  # type: ignore[no-untyped-def]
-        # Torch's own function without indices looks the other one up, and would find the replacement.
+        # Not torch's own function without indices, which looks up the one that is replaced.
         return with_both(x, output_size)[0]
 
     plain = Twin(without, describe, FLOATS, rank, autocasts=rank == 3)
