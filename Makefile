@@ -3,7 +3,7 @@
 .PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all chart wheel test-wheel format lint lint-all lint-fast clean
 FUZZ_SECONDS ?= 1800
 # What the chart shows, if it was measured.
-CHARTED = generated-peers images networks generated
+CHARTED = generated-peers images networks peers generated
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16

@@ -2,9 +2,9 @@
 
   bench/chart.py build/bench/*.json --out docs/speed.svg
 
-Takes the JSON of generated_bench (time over the streaming limit), of `peers.py --generated` and
-`images.py` (the other library's time over ndpool's) and of `networks.py` (the same for whole
-networks). The contents of a file tell which it is; what is not given is not drawn. Every curve has
+Takes the JSON of generated_bench (time over the streaming limit), of `peers.py`, of `peers.py
+--generated` and `images.py` (the other library's time over ndpool's) and of `networks.py` (the same
+for whole networks). The contents of a file tell which it is; what is not given is not drawn. Every curve has
 all problems of its library or map, ordered by their ratio. Prints the numbers of the chart, too.
 """
 
@@ -74,6 +74,25 @@ def peers_panel(content: dict[str, Any]) -> Panel:
     return panel
 
 
+def pools_panel(content: dict[str, Any]) -> Panel:
+    """Of `peers.py`: one curve per library and number of threads."""
+    versions = content["versions"]
+    libraries = ", ".join(f"{name} {version}" for name, version in versions.items())
+    ratios: dict[str, list[float]] = {}
+    for row in content["rows"]:
+        threads = "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
+        for peer in versions.keys() & row["seconds"].keys() - {"ndpool"}:
+            ratio = row["seconds"][peer] / row["seconds"]["ndpool"]
+            ratios.setdefault(f"{peer}, {threads}", []).append(ratio)
+    count = len(content["rows"])
+    panel = Panel(
+        f"{count} maps of pools in real networks: the other's time / ndpool's",
+        f"{libraries}; float32, {content['target']}",
+    )
+    panel.curves = [Curve(name, found) for name, found in sorted(ratios.items())]
+    return panel
+
+
 def limit_panels(content: dict[str, Any]) -> Iterator[Panel]:
     """Of `generated_bench`: one curve per group of maps and one panel per size."""
     target = content["machine"]["target"]
@@ -107,13 +126,15 @@ def panels_of(path: Path) -> list[Panel]:
         return list(limit_panels(content))
     if "networks" in content:
         return [networks_panel(content)]
+    if "rows" in content:
+        return [pools_panel(content)]
     if "results" in content:
         return [peers_panel(content)]
     raise ValueError(f"{path} is not of a benchmark that this chart knows")
 
 
 class Chart:
-    width, left, right, height, bar = 860, 60, 600, 190, 20
+    width, left, right, height, bar = 900, 60, 570, 190, 20
 
     def __init__(self, panels: Sequence[Panel]) -> None:
         self.body: list[str] = []

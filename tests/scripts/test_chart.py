@@ -19,6 +19,15 @@ FILTERS = {
         {"line": "max_pool2d shape=1,1,8,8", "ndpool": 1.0, "peer": 3.0},
     ],
 }
+POOLS = {
+    "versions": {"ndpool": "1", "torch": "2"},
+    "target": "AVX2",
+    "rows": [
+        {"threads": 1, "seconds": {"ndpool": 2.0, "torch": 5.0}},
+        {"threads": 2, "seconds": {"ndpool": 2.0, "torch": 7.0}},
+        {"threads": 2, "seconds": {"ndpool": 2.0}},
+    ],
+}
 LIMITS = {
     "machine": {"target": "AVX2", "cores": 2},
     "sets": [
@@ -45,11 +54,13 @@ def draw(tmp_path: Path, *contents: Any) -> tuple[subprocess.CompletedProcess[st
 
 
 def test_every_benchmark_has_its_curves_bars_and_numbers(tmp_path: Path) -> None:
-    result, out = draw(tmp_path, FILTERS, LIMITS, NETWORKS)
+    result, out = draw(tmp_path, FILTERS, POOLS, LIMITS, NETWORKS)
     assert result.returncode == 0, result.stderr
     for line in (
         "OpenCV: median 4.00, worst 0.50",  # the worst of a peer is the smallest ratio
         "torch: median 3.00, worst 3.00",
+        "torch, 1 thread: median 2.50, worst 2.50",
+        "torch, 2 threads: median 3.50, worst 3.50",
         "VJP: median 7.00, worst 7.00",
         "values: median 1.50, worst 1.50",
         "A & B: 1.50",
@@ -57,7 +68,7 @@ def test_every_benchmark_has_its_curves_bars_and_numbers(tmp_path: Path) -> None
         assert line in result.stdout
     svg = ElementTree.parse(out).getroot()
     name = "{http://www.w3.org/2000/svg}"
-    assert len(svg.findall(f"{name}polyline")) == 4
+    assert len(svg.findall(f"{name}polyline")) == 6
     assert len(svg.findall(f"{name}rect")) == 1
     assert "prefers-color-scheme: dark" in out.read_text()
 
