@@ -4,8 +4,8 @@
 
 Takes the JSON of generated_bench (time over the streaming limit), of `peers.py`, of `peers.py
 --generated` and `images.py` (the other library's time over ndpool's) and of `networks.py` (the same
-for whole networks). The contents of a file tell which it is; what is not given is not drawn. Every curve has
-all problems of its library or map, ordered by their ratio. Prints the numbers of the chart, too.
+inside whole networks). The contents of a file tell which it is; what is not given is not drawn. A
+curve has all problems of its library or map, ordered by their ratio. Prints the numbers, too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -114,9 +115,16 @@ def group_of(map: str) -> str:
 
 
 def networks_panel(content: dict[str, Any]) -> Panel:
-    """Of `networks.py`: one bar per network."""
-    panel = Panel("Pools inside real networks: torch's time / ndpool's", content["libraries"])
-    panel.bars = [(row["name"], row["torch"] / row["ndpool"]) for row in content["networks"]]
+    """Of `networks.py`: one bar per network, over all its formats, types and modes."""
+    ratios: dict[str, list[float]] = {}
+    for row in content["rows"]:
+        ratio = row["torch"]["pools"] / row["ndpool"]["pools"]
+        ratios.setdefault(row["network"], []).append(ratio)
+    panel = Panel(
+        "Time inside the pools of real networks: torch's / ndpool's, geometric mean",
+        f"{content['libraries']}; {content['processor']}",
+    )
+    panel.bars = [(name, statistics.geometric_mean(found)) for name, found in ratios.items()]
     return panel
 
 
@@ -124,7 +132,7 @@ def panels_of(path: Path) -> list[Panel]:
     content = json.loads(path.read_text())
     if "sets" in content:
         return list(limit_panels(content))
-    if "networks" in content:
+    if "rows" in content and "processor" in content:
         return [networks_panel(content)]
     if "rows" in content:
         return [pools_panel(content)]

@@ -40,7 +40,14 @@ LIMITS = {
         }
     ],
 }
-NETWORKS = {"libraries": "torch 2", "networks": [{"name": "A & B", "torch": 3.0, "ndpool": 2.0}]}
+NETWORKS = {
+    "libraries": "torch 2",
+    "processor": "a processor",
+    "rows": [
+        {"network": "A & B", "torch": {"pools": 2.0}, "ndpool": {"pools": 1.0}},
+        {"network": "A & B", "torch": {"pools": 8.0}, "ndpool": {"pools": 1.0}},
+    ],
+}
 
 
 def draw(tmp_path: Path, *contents: Any) -> tuple[subprocess.CompletedProcess[str], Path]:
@@ -63,7 +70,7 @@ def test_every_benchmark_has_its_curves_bars_and_numbers(tmp_path: Path) -> None
         "torch, 2 threads: median 3.50, worst 3.50",
         "VJP: median 7.00, worst 7.00",
         "values: median 1.50, worst 1.50",
-        "A & B: 1.50",
+        "A & B: 4.00",
     ):
         assert line in result.stdout
     svg = ElementTree.parse(out).getroot()
