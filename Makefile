@@ -2,6 +2,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all chart wheel test-wheel format lint lint-all lint-fast clean
 FUZZ_SECONDS ?= 1800
+# Steps done of all, and the time since the start, before each step of a build.
+empty :=
+export NINJA_STATUS = [%f/%t, %e s]$(empty) $(empty)
 # What the chart shows, if it was measured.
 CHARTED = generated-peers images networks peers generated
 
@@ -9,7 +12,9 @@ help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 demo: build/release/build.ninja  ## Set up, build, and make a page with every operator on one picture, and your machine's speed
+	@echo "Building the command and the library that it needs; the kernels take most of the time. Each line says how far it is."
 	@cmake --build --preset release --target ndpool_command
+	@echo "Pooling a picture with every operator, then measuring this machine"
 	@build/release/bin/ndpool demo --out demo
 
 test: build/release/python.stamp  ## Set up, build, and run the tests
