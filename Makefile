@@ -1,13 +1,20 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all wheel test-wheel lint clean
+.PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all chart wheel test-wheel format lint lint-all lint-fast clean
 FUZZ_SECONDS ?= 1800
+# Steps done of all, and the time since the start, before each step of a build.
+empty :=
+export NINJA_STATUS = [%f/%t, %e s]$(empty) $(empty)
+# What the chart shows, if it was measured.
+CHARTED = generated-peers images networks peers generated
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 demo: build/release/build.ninja  ## Set up, build, and make a page with every operator on one picture, and your machine's speed
+	@echo "Building the command and the library that it needs; the kernels take most of the time. Each line says how far it is."
 	@cmake --build --preset release --target ndpool_command
+	@echo "Pooling a picture with every operator, then measuring this machine"
 	@build/release/bin/ndpool demo --out demo
 
 test: build/release/python.stamp  ## Set up, build, and run the tests
@@ -20,6 +27,11 @@ test-asan: build/asan/build.ninja build/release/python.stamp  ## The same tests 
 	ctest --preset asan
 	NDPOOL_COMMAND=build/asan/bin/ndpool build/venv/bin/python -m pytest -q tests/cli/test_command_hostile.py -k "wrong or damage"
 
+test-asan-fast: build/asan/build.ninja build/venv/bin/ruff  ## The tests that matter for memory safety, under the same sanitizers
+	cmake --build --preset asan --target memory_tests ndpool_command
+	ctest --preset asan -L memory
+	NDPOOL_COMMAND=build/asan/bin/ndpool build/venv/bin/python -m pytest -q tests/cli/test_command_hostile.py -k "wrong or damage"
+
 test-embedded:  ## The tiny layers and the firmware example on an emulated Cortex-M4, bit for bit as on the host
 	@scripts/setup.sh embedded
 	python3 embedded/test.py
@@ -29,14 +41,14 @@ embedded-table:  ## Code size, memory and instructions of the tiny layers beside
 	@python3 embedded/table.py
 
 # Two programs share the scalars; both print how far they are.
-test-long: build/release/build.ninja  ## A million generated problems, kernels against the spec, for about twenty minutes
+test-long: build/release/build.ninja  ## A million generated problems, kernels against the reference, for about twenty minutes
 	cmake --build --preset release --target kernels_generated_test
 	export NDPOOL_PROBLEMS=1000000 GTEST_TOTAL_SHARDS=2; \
 	GTEST_SHARD_INDEX=0 build/release/tests/kernels_generated_test --gtest_filter='*EqualTheSpec' & first=$$!; \
 	GTEST_SHARD_INDEX=1 build/release/tests/kernels_generated_test --gtest_filter='*EqualTheSpec'; second=$$?; \
 	wait $$first && [ $$second = 0 ]
 
-fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and spec disagree, for FUZZ_SECONDS
+fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and reference disagree, for FUZZ_SECONDS
 	cmake --build --preset fuzz --target fuzz_pool
 	@mkdir -p build/fuzz/found
 	cmake --build --preset fuzz --target fuzz_npy
@@ -45,7 +57,7 @@ fuzz: build/fuzz/build.ninja  ## Look for problems on which kernels and spec dis
 	build/fuzz/tests/fuzz_pool -max_total_time=$(FUZZ_SECONDS) -max_len=64 -artifact_prefix=build/fuzz/ \
 	    build/fuzz/found tests/fuzz/corpus
 
-bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernels against the streaming limit, the spec and other libraries
+bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernels against the streaming limit, the reference and other libraries
 	cmake --build --preset bench
 	build/bench/bench/kernels_bench --json build/bench/bench.json --svg build/bench/bench.svg
 	build/bench/bench/generated_bench --json build/bench/generated.json
@@ -60,6 +72,9 @@ bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernel
 bench-generated: build/bench/build.ninja  ## Measure random problems against their limits, for about ten minutes
 	cmake --build --preset bench --target generated_bench
 	build/bench/bench/generated_bench --json build/bench/generated.json
+
+chart:  ## Draw docs/speed.svg, the chart of the README, from the numbers that the benchmarks left in build/bench
+	python3 bench/chart.py $(wildcard $(CHARTED:%=build/bench/%.json)) --out docs/speed.svg
 
 bench-grid: build/bench/build.ninja  ## Measure max and average over a grid of scalars, windows and layouts
 	cmake --build --preset bench --target grid_bench
@@ -79,12 +94,30 @@ wheel: build/release/python.stamp  ## Build a wheel that brings its shared libra
 test-wheel:  ## Try that wheel where there is only NumPy and no Highway
 	scripts/test_wheel.sh
 
-lint: build/release/python.stamp  ## Format the sources in place, then check them
+format: build/venv/bin/ruff  ## Format the sources in place
 	@scripts/setup.sh lint
-	scripts/lint.sh
+	scripts/format.sh
+
+lint: build/venv/bin/ruff  ## Check the sources, changed C++ files by clang-tidy; changes nothing
+	@scripts/setup.sh build && scripts/setup.sh lint
+	@scripts/lint.sh
+
+lint-all: build/venv/bin/ruff  ## Check the sources, every C++ file by clang-tidy
+	@scripts/setup.sh build && scripts/setup.sh lint
+	@scripts/lint.sh all
+
+lint-fast: build/venv/bin/ruff  ## Check all but clang-tidy: seconds
+	@scripts/setup.sh lint
+	@scripts/lint.sh fast
 
 clean:  ## Remove everything that was built
 	rm -rf build
+
+# The Python environment of all tests and checks.
+build/venv/bin/ruff: python/requirements-test.txt
+	@scripts/setup.sh python
+	@scripts/venv.sh python/requirements-test.txt
+	@touch $@
 
 # The package is built in the same tree, so that the kernels are compiled once: while packages come over the network.
 build/release/python.stamp: build/release/build.ninja python/requirements-test.txt

@@ -1,4 +1,4 @@
-// What the spec costs: time per input element of each reducer's three maps, beside a plain copy of the same bytes.
+// What the reference costs: time per input element of each reducer's three maps, beside a plain copy of the same bytes.
 #include <ndpool/ndpool.hpp>
 
 #include <benchmark/benchmark.h>

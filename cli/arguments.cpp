@@ -108,8 +108,8 @@ std::string about_option(const CLI::App& program, const std::string& word) {
     return fmt::format("{}; {} {} it", lacks, enumeration(owners, "and"), owners.size() == 1 ? "has" : "have");
   // A single letter is near to every other.
   const std::string nearest = letter_count(option) > 1 ? suggestion(option, names_of_options(*app)) : "";
-  return lacks + (nearest.empty() ? fmt::format("; {}{} --help lists them", app == &program ? "" : "ndpool ", name)
-                                  : nearest);
+  return lacks +
+         (nearest.empty() ? fmt::format("; {}{} --help lists them", app == &program ? "" : "ndpool ", name) : nearest);
 }
 
 /// The first option whose value is the name of another, which was written where its own value is missing; or nothing.

@@ -86,8 +86,8 @@ class AxisPass {
     if (outputs.indices) bring_along(source, *outputs.indices);
   }
 
-  /// One window that is longer than a tile: first pieces of it, then these. Where the spec splits a window it splits
-  /// it at powers of two, so that pieces of such a length make the same sum.
+  /// One window that is longer than a tile: first pieces of it, then these. Where the reference splits a window it
+  /// splits it at powers of two, so that pieces of such a length make the same sum.
   void long_window(Geometry part, Source source, const Result& outputs) const {
     Axis& window = part.axes[axis_];
     Index begin = 0;

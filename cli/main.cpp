@@ -34,7 +34,7 @@ std::size_t CommonOptions::memory_bytes() const {
     default: break;
   }
   const double bytes = number * factor;
-  if (found < 1 || found > 2 || !(bytes >= static_cast<double>(least_memory)) || bytes > 1e18)
+  if (found < 1 || found > 2 || !(bytes >= static_cast<double>(min_memory)) || bytes > 1e18)
     throw WrongArguments("--memory must be a size of at least 32M, such as 512M or 2G, not '" + memory + "'");
   return static_cast<std::size_t>(bytes);
 }

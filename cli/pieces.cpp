@@ -21,7 +21,7 @@ std::vector<int> far_axes(const Array& array) {
   return axes;
 }
 
-Index few_pieces(const MemoryGuard& guard) {
+Index max_pieces(const MemoryGuard& guard) {
   constexpr std::size_t large_page = std::size_t{2} << 20;
   return static_cast<Index>(guard.bound() / 4 / large_page);
 }
@@ -29,7 +29,7 @@ Index few_pieces(const MemoryGuard& guard) {
 bool is_scattered(const Array& array, const MemoryGuard& guard) {
   Index pieces = 1;
   for (const int a : far_axes(array)) pieces *= array.shape[a];
-  return pieces > few_pieces(guard);
+  return pieces > max_pieces(guard);
 }
 
 }  // namespace ndpool::cli

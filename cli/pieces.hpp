@@ -19,7 +19,7 @@ struct Blocks {
 std::vector<int> far_axes(const Array& array);
 
 /// As many pieces as may be touched at once.
-Index few_pieces(const MemoryGuard& guard);
+Index max_pieces(const MemoryGuard& guard);
 
 /// True if an array has more pieces than that.
 bool is_scattered(const Array& array, const MemoryGuard& guard);

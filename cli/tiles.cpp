@@ -189,7 +189,7 @@ void run_tiled(Map map, const Pool& pool, const Operands& given, const MemoryGua
 
   Tiling tiling(map, geometry, operands, tile_bytes(guard.bound()));
   // What windows that overlap add to a cell of a gradient depends on their order: the bound must not choose it.
-  const bool fits = map == Map::vjp ? Tiling(map, geometry, operands, tile_bytes(least_memory)).fits() : tiling.fits();
+  const bool fits = map == Map::vjp ? Tiling(map, geometry, operands, tile_bytes(min_memory)).fits() : tiling.fits();
   if (!fits) {
     if (run_by_axes(map, pool, geometry, operands, guard, progress)) return;
     // Tiles would be made of the same cells again and again: all of it at once.

@@ -45,7 +45,7 @@ class Tiling {
 };
 
 /// The smallest bound on memory that can be kept.
-inline constexpr std::size_t least_memory = std::size_t{32} << 20;
+inline constexpr std::size_t min_memory = std::size_t{32} << 20;
 
 /// No tile takes more, however much memory there is.
 inline constexpr std::size_t largest_tile = std::size_t{64} << 20;

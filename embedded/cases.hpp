@@ -1,5 +1,5 @@
 // Every kind of tiny layer under a name, with the same problem as one line of text (tests/support/problem.hpp). The
-// firmware, its host build and the test against the spec walk this one list.
+// firmware, its host build and the test against the reference walk this one list.
 #pragma once
 
 #include <ndpool/tiny.hpp>

@@ -8,7 +8,7 @@ BUILD = ROOT / "build" / "embedded"
 BOARD = ROOT / "embedded" / "board"
 
 # The same for both machines. Without contraction, because a fused multiply-add has other bits than
-# the two operations that a host without it makes; without guards of statics, for want of threads.
+# the two operations that a host without it makes; without guards of static variables: no threads.
 FLAGS = [
     *"-std=c++20 -O2 -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics".split(),
     *"-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror".split(),

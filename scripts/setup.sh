@@ -1,18 +1,78 @@
 #!/bin/sh
-# Installs the Debian packages that a part of the project needs and that are missing. Does nothing, and needs no
-# network, when all are there.
+# Installs the system packages that a part of the project needs and that are missing. Does nothing, and needs no network,
+# when all are there. Only Debian and its relatives are set up; elsewhere it checks for the tools and prints what to install.
 #   scripts/setup.sh build|lint|bench|fuzz|python|embedded
 set -eu
 
-case "${1:-}" in
-  build) packages="libhwy-dev libgtest-dev libboost-dev libcli11-dev libfmt-dev libpng-dev libeigen3-dev" ;;
-  lint) packages="clang-format clang-tidy" ;;
-  bench) packages="libbenchmark-dev" ;;
-  fuzz) packages="clang libclang-rt-14-dev" ;;
-  python) packages="python3-dev python3-venv chromium" ;;
-  embedded) packages="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3" ;;
+part=${1:-}
+case $part in
+  build)
+    reason="to build the library, the command, the examples and the tests"
+    packages="libhwy-dev libgtest-dev libboost-dev libcli11-dev libfmt-dev libpng-dev libeigen3-dev"
+    fedora="gcc-c++ cmake ninja-build pkgconf google-highway-devel gtest-devel boost-devel cli11-devel fmt-devel libpng-devel eigen3-devel"
+    arch="gcc cmake ninja pkgconf highway gtest boost cli11 fmt libpng eigen"
+    homebrew="cmake ninja pkgconf highway googletest boost cli11 fmt libpng eigen"
+    ;;
+  lint)
+    reason="to format and check the sources"
+    packages="clang-format clang-tidy shellcheck codespell"
+    fedora="clang-tools-extra ShellCheck codespell"
+    arch="clang shellcheck codespell"
+    homebrew="llvm shellcheck codespell"
+    ;;
+  bench)
+    reason="to measure"
+    packages="libbenchmark-dev"
+    fedora="google-benchmark-devel"
+    arch="benchmark"
+    homebrew="google-benchmark"
+    ;;
+  fuzz)
+    reason="to fuzz"
+    packages="clang libclang-rt-14-dev"
+    fedora="clang compiler-rt"
+    arch="clang compiler-rt"
+    homebrew="llvm"
+    ;;
+  python)
+    reason="to build the Python package and test it; a browser opens the demo's page"
+    packages="python3-dev python3-venv chromium"
+    fedora="python3-devel chromium"
+    arch="python chromium"
+    homebrew="python"
+    ;;
+  embedded)
+    reason="to compile for a Cortex-M4 and emulate it"
+    packages="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3"
+    fedora="arm-none-eabi-gcc-cs-c++ arm-none-eabi-newlib qemu-system-arm valgrind python3"
+    arch="arm-none-eabi-gcc arm-none-eabi-newlib qemu-system-arm valgrind python"
+    homebrew="--cask gcc-arm-embedded (and: brew install qemu; there is no valgrind)"
+    ;;
   *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python|embedded" >&2; exit 2 ;;
 esac
+
+# Without dpkg nothing is installed. The list is printed once per part; CMake then names the first thing that is missing.
+if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+  case $part in
+    lint) tools="clang-format clang-tidy shellcheck codespell" ;;
+    fuzz) tools="clang++" ;;
+    embedded) tools="arm-none-eabi-g++ qemu-system-arm" ;;
+    *) tools="cmake ninja pkg-config" ;;
+  esac
+  missing=""
+  for tool in $tools; do
+    command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
+  done
+  cat >&2 <<END
+ndpool installs packages by itself only on Debian and Ubuntu. Here you need, $reason:
+  Fedora:    sudo dnf install $fedora
+  Arch:      sudo pacman -S --needed $arch
+  Homebrew:  brew install $homebrew
+END
+  [ -z "$missing" ] && exit 0
+  echo "Not found:$missing. Install them and run the same command again." >&2
+  exit 1
+fi
 
 missing=""
 for package in $packages; do
@@ -25,15 +85,32 @@ command -v ninja >/dev/null 2>&1 || missing="$missing ninja-build"
 command -v cmake >/dev/null 2>&1 || missing="$missing cmake"
 [ -z "$missing" ] && exit 0
 
+# Never asks: sudo runs with -n, and apt answers its own questions.
 if [ "$(id -u)" = 0 ]; then
-  as_root=""
-elif command -v sudo >/dev/null 2>&1; then
-  as_root="sudo"
+  as_root="env"
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+  as_root="sudo -n env"
 else
-  echo "ndpool needs these packages, and neither root nor sudo is at hand to install them:$missing" >&2
+  echo "ndpool needs these packages $reason:$missing" >&2
+  echo "This user may not install them without a password. Run: sudo apt-get install --no-install-recommends$missing" >&2
   exit 1
 fi
-echo "Installing:$missing"
-$as_root apt-get update -q
-# shellcheck disable=SC2086  # a list of words on purpose
-DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends $missing
+echo "Installing, $reason:$missing"
+# Another apt may be running, such as unattended-upgrades: waits up to five minutes for its locks. apt waits for dpkg's lock by
+# itself, but not for that of the package lists.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+tries=0
+# shellcheck disable=SC2086  # as_root is a list of words
+until $as_root apt-get -o DPkg::Lock::Timeout=300 update -q >"$log" 2>&1; do
+  tries=$((tries + 1))
+  if [ "$tries" -ge 30 ] || ! grep -q 'Could not get lock' "$log"; then
+    cat "$log" >&2
+    echo "apt-get update failed; trying with the package lists that are here" >&2
+    break
+  fi
+  [ "$tries" = 1 ] && echo "Waiting for another apt to finish"
+  sleep "${NDPOOL_APT_WAIT:-10}"
+done
+# shellcheck disable=SC2086  # a list of words
+$as_root DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-install-recommends $missing

@@ -11,6 +11,7 @@ $pip --no-index --no-deps build/wheel/*.whl
 
 libraries=$(ldconfig -p | sed -n 's/.*=> \(.*libhwy\.so.*\)/\1/p')
 [ -n "$libraries" ] || echo "There is no Highway to hide"
+# shellcheck disable=SC2016  # the inner shell expands these
 root=$PWD libraries=$libraries unshare --mount --map-root-user sh -euc '
 cd /
 for library in $libraries; do

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 venv=${VENV:-build/venv}
 
 command -v python3 >/dev/null 2>&1 || { echo "ndpool's Python package needs python3" >&2; exit 1; }
-# What an interrupted installation leaves behind confuses pip: such an environment is made anew.
+# What an interrupted installation leaves behind confuses pip: such an environment is rebuilt.
 unfinished=$venv/unfinished
 if ! [ -x "$venv/bin/python" ] || [ -e "$unfinished" ]; then
   rm -rf "$venv"

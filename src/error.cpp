@@ -77,8 +77,8 @@ std::string message(const Fault& fault) {
     case Code::kernel_exceeds_input:
       out << Subject(fault);
       if (v[0] > 1 && v[4] > v[0]) out << " with dilation " << (v[4] - 1) / (v[0] - 1);
-      out << " does not fit: it spans " << v[4] << " cells, and input " << v[1] << " with padding "
-          << v[2] << " and " << v[3] << " has " << v[1] + v[2] + v[3];
+      out << " does not fit: it spans " << v[4] << " cells, and input " << v[1] << " with padding " << v[2] << " and "
+          << v[3] << " has " << v[1] + v[2] + v[3];
       break;
     case Code::zero_length:
       out << "axis " << fault.axis << " of " << (fault.argument == Argument::shape ? "x" : argument)

@@ -1,6 +1,6 @@
 // Smooth max and Lp give the same bits whatever the number of threads, the slabs an array is cut into and the layout of
-// their arrays: also beside NaN, and where powers leave the range of plain numbers. Finite input raises no floating-point
-// exception but those of rounding.
+// their arrays: also beside NaN, and where powers leave the range of plain numbers. Finite input raises no
+// floating-point exception but those of rounding.
 #include "support/kernels.hpp"
 #include "support/sweep.hpp"
 
@@ -81,14 +81,14 @@ TYPED_TEST(AnalyticBits, DoNotDependOnTheNumberOfThreads) {
     }
 }
 
-/// Every slice of an array that is pooled plane by plane has other numbers beside it: a plane that is alone runs on plain
-/// numbers where the whole runs on pairs.
+/// Every slice of an array that is pooled plane by plane has other numbers beside it: a plane that is alone runs on
+/// plain numbers where the whole runs on pairs.
 TYPED_TEST(AnalyticBits, OfPlanesAreThoseOfTheWhole) {
   int planes = 0;
   for (const std::string window :
        {"kernel=3,3 stride=1,1 padding=1,1", "kernel=2,5 stride=2,3 padding=1,2", "kernel=9,11 stride=1,1"})
-    for (const std::string op : {"smooth-max beta=1", "smooth-max beta=-4", "smooth-max beta=30 pad_mode=ignore", "lp p=2",
-                                 "lp p=2.3", "lp p=1", "lp p=3", "lp p=6", "lp p=0.5"}) {
+    for (const std::string op : {"smooth-max beta=1", "smooth-max beta=-4", "smooth-max beta=30 pad_mode=ignore",
+                                 "lp p=2", "lp p=2.3", "lp p=1", "lp p=3", "lp p=6", "lp p=0.5"}) {
       const std::string name = op.substr(0, op.find(' ')), rest = op.substr(op.find(' '));
       const Problem problem = parse_problem(name + " shape=24,13,17 axes=1,2 " + window + rest);
       SCOPED_TRACE(op + " " + window);

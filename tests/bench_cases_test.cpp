@@ -95,7 +95,7 @@ TEST(BenchCases, WrongLinesAreRejected) {
   EXPECT_THROW(parse("no-such-scalar", "max shape=4 kernel=2 | f8"), std::invalid_argument);
   EXPECT_THROW(parse("no-such-layout", "max shape=4 kernel=2 | f32 | layout=diagonal"), std::invalid_argument);
   EXPECT_THROW(parse("no-such-map", "max shape=4 kernel=2 | f32 | hessian"), std::invalid_argument);
-  EXPECT_THROW(parse("no-such-word", "max shape=4 kernal=2 | f32"), std::invalid_argument);
+  EXPECT_THROW(parse("no-such-word", "max shape=4 kernels=2 | f32"), std::invalid_argument);
   EXPECT_THROW(parse("no-number", "max shape=4 kernel=2 | f32 | goal=fast"), std::invalid_argument);
   EXPECT_THROW(parse("A \"name\"", "max shape=4 kernel=2 | f32"), std::invalid_argument);
 }

@@ -175,7 +175,7 @@ class Checker {
     });
   }
 
-  /// How far a value y, or the JVP of a linear pool, may be from the spec's.
+  /// How far a value y, or the JVP of a linear pool, may be from the reference's.
   double value_slack(double y) const {
     if (!is_transcendental(line_)) return rounding(y);
     const double log_n = std::log(static_cast<double>(geometry_.tap_count()));

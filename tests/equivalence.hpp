@@ -1,4 +1,4 @@
-// One problem by kernels and by the spec: every map, with arrays that lie in memory as the problem says.
+// One problem by kernels and by the reference: every map, with arrays that lie in memory as the problem says.
 #pragma once
 
 #include "support/problem.hpp"
@@ -15,9 +15,9 @@ struct Checked {
 
 /// Runs the problem on the current target with numbers that `random` draws. Compiled for every row of NDPOOL_SCALARS.
 ///
-/// Extremes, winners, integers, sums, averages and their JVPs must be the numbers of the spec. VJPs may add in another
-/// order, smooth max and Lp may have functions of their own: what that can change is computed, not guessed. Short
-/// floats may differ by one rounding. Memory around the results must stay as it was.
+/// Extremes, winners, integers, sums, averages and their JVPs must be the numbers of the reference. VJPs may add in
+/// another order, smooth max and Lp may have functions of their own: what that can change is computed, not guessed.
+/// Short floats may differ by one rounding. Memory around the results must stay as it was.
 template <class T>
 Checked check_problem(const std::string& line, std::mt19937_64& random);
 

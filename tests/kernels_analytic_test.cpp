@@ -1,5 +1,5 @@
-// The kernels of smooth max and Lp against the spec in long double, on every instruction set this machine has: within
-// the bounds that docs/semantics.md states, also for numbers that leave the range of a plain formula.
+// The kernels of smooth max and Lp against the reference in long double, on every instruction set this machine has:
+// within the bounds that docs/semantics.md states, also for numbers that leave the range of a plain formula.
 #include "support/kernels.hpp"
 #include "support/sweep.hpp"
 

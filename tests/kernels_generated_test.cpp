@@ -1,4 +1,4 @@
-// Kernels against the spec on generated problems: ranks 1 to 5, extents around vector widths, any memory.
+// Kernels against the reference on generated problems: ranks 1 to 5, extents around vector widths, any memory.
 //
 //   NDPOOL_PROBLEMS=N      runs N problems, over all scalars together, instead of the 20,000 of `make test`
 //   NDPOOL_PROBLEM='...'   runs this one, as a failure prints it, with every scalar on every target

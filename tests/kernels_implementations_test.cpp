@@ -17,7 +17,8 @@ TYPED_TEST_SUITE(Implementations, AllScalars);
 
 /// Runs a map with one implementation.
 template <class T>
-Array<T> run_map(const Problem& problem, MapKind map, const PlanOptions& options, const Array<T>& x, const Array<T>& gy) {
+Array<T> run_map(const Problem& problem, MapKind map, const PlanOptions& options, const Array<T>& x,
+                 const Array<T>& gy) {
   const Plan<T> plan = problem.pool.plan<T>(problem.shape, {}, options);
   if (map == MapKind::vjp) {
     Array<T> gx(problem.shape);
@@ -48,12 +49,11 @@ bool agree(const std::string& line, const Array<T>& a, const Array<T>& b) {
   return true;
 }
 
-Index plan_tap_count(const Problem& problem) {
-  return problem.pool.geometry(problem.shape).tap_count();
-}
+Index plan_tap_count(const Problem& problem) { return problem.pool.geometry(problem.shape).tap_count(); }
 
 template <class T, class I>
-void check_argmax(const Problem& problem, const std::string& line, const Array<T>& x, std::set<std::string_view>& used) {
+void check_argmax(const Problem& problem, const std::string& line, const Array<T>& x,
+                  std::set<std::string_view>& used) {
   const auto [values, indices] = run_argmax<T, I>(problem, {.implementation = "reference"}, x);
   const Plan<T> plan = problem.pool.plan<T>(problem.shape);
   for (const std::string_view name : plan.implementations(MapKind::forward_with_indices)) {
@@ -127,7 +127,8 @@ TYPED_TEST(Implementations, AgreeOnSmallWindowsAndSignedZeros) {
             const bool is_row = std::string(shape) == "1,70";
             const auto list = [&](Index n) { return std::to_string(n) + (is_row ? "" : "," + std::to_string(n)); };
             const std::string line = name.substr(0, 3) + " shape=" + shape + " axes=" + (is_row ? "1" : "1,2") +
-                                     " kernel=" + list(kernel) + " stride=" + list(stride) + " padding=" + list(padding) + words;
+                                     " kernel=" + list(kernel) + " stride=" + list(stride) +
+                                     " padding=" + list(padding) + words;
             check_all_implementations<T>(line, random, used, random() % 2 == 0);
             if (::testing::Test::HasFatalFailure()) return;
           }
@@ -157,7 +158,8 @@ TEST(PlanOptions, NameWhatAcceptsTheProblemIfTheNameDoesNot) {
   };
   EXPECT_EQ(message("rows"), "");
   EXPECT_EQ(message("general"), "no implementation general accepts this problem; these do: rows (forward), reference");
-  EXPECT_EQ(message("nonsense"), "no implementation nonsense accepts this problem; these do: rows (forward), reference");
+  EXPECT_EQ(message("nonsense"),
+            "no implementation nonsense accepts this problem; these do: rows (forward), reference");
 }
 
 TEST(PlanOptions, ServeEveryBuiltInScalarWithoutTheReference) {

@@ -18,7 +18,8 @@ enum class Cells { of_windows, any };
 /// A random pool of up to 60,000 cells: large planes, long rows, many small planes, many lanes.
 std::string drawn_problem(std::mt19937_64& random) {
   const auto up_to = [&](Index most) { return 1 + static_cast<Index>(random() % static_cast<std::uint64_t>(most)); };
-  const char* const shapes[] = {"1,200,240", "2,40000", "1,3,130,140", "3000,4,4", "5,60,50,3", "2,30,2100", "40,2,25,20", "1,24,24,24"};
+  const char* const shapes[] = {"1,200,240", "2,40000",   "1,3,130,140", "3000,4,4",
+                                "5,60,50,3", "2,30,2100", "40,2,25,20",  "1,24,24,24"};
   const char* const axes[] = {"1,2", "1", "2,3", "1,2", "1,2", "1", "1,3", "1,2,3"};
   const Index pooled[] = {2, 1, 2, 2, 2, 1, 2, 3};
   const std::size_t which = random() % std::size(shapes);
@@ -63,7 +64,8 @@ Array<I> drawn_indices(const Geometry& geometry, Cells cells, std::mt19937_64& r
     }
     index = static_cast<I>(tap);
     if constexpr (std::is_signed_v<I>)
-      index = cells == Cells::of_windows || random() % 2 == 0 ? geometry.flat_from_tap(at, tap) : below(geometry.cell_count());
+      index = cells == Cells::of_windows || random() % 2 == 0 ? geometry.flat_from_tap(at, tap)
+                                                              : below(geometry.cell_count());
   });
   return indices;
 }
@@ -138,9 +140,11 @@ TYPED_TEST(DerivativesByIndices, EqualTheReference) {
       std::copy(indices.begin(), indices.begin() + indices.size(), shaped.begin());
       return shaped;
     };
-    this->check(problem, visible(drawn_indices<Index>(geometry, i % 4 == 0 ? Cells::any : Cells::of_windows, random)), random);
+    this->check(problem, visible(drawn_indices<Index>(geometry, i % 4 == 0 ? Cells::any : Cells::of_windows, random)),
+                random);
     const int bytes = spec::compact_bytes(geometry);
-    if (bytes == 1) this->check(problem, visible(drawn_indices<std::uint8_t>(geometry, Cells::of_windows, random)), random);
+    if (bytes == 1)
+      this->check(problem, visible(drawn_indices<std::uint8_t>(geometry, Cells::of_windows, random)), random);
     if (bytes <= 2 && bytes > 0 && i % 2 == 0)
       this->check(problem, visible(drawn_indices<std::uint16_t>(geometry, Cells::of_windows, random)), random);
     if (bytes > 0 && i % 2 != 0)
@@ -175,9 +179,14 @@ TYPED_TEST(Unpooling, EqualsTheReference) {
     struct Sizes {
       Shape values, cells, axes;
     };
-    const Sizes all[] = {{{1, 100, 120}, {200, 240}, {1, 2}}, {{20000}, {50000}, {0}},   {{400, 2, 2}, {5, 4}, {1, 2}},
-                         {{3, 20, 20, 7}, {41, 40}, {1, 2}},  {{9, 30}, {4}, {1}},       {{2, 10, 2050}, {21}, {1}},
-                         {{20, 3, 30}, {50, 70}, {0, 2}},     {{1, 1, 5000}, {3, 9000}, {1, 2}}};
+    const Sizes all[] = {{{1, 100, 120}, {200, 240}, {1, 2}},
+                         {{20000}, {50000}, {0}},
+                         {{400, 2, 2}, {5, 4}, {1, 2}},
+                         {{3, 20, 20, 7}, {41, 40}, {1, 2}},
+                         {{9, 30}, {4}, {1}},
+                         {{2, 10, 2050}, {21}, {1}},
+                         {{20, 3, 30}, {50, 70}, {0, 2}},
+                         {{1, 1, 5000}, {3, 9000}, {1, 2}}};
     const Sizes& sizes = all[random() % std::size(all)];
     const Unpool unpool = max_unpool({.output_size = sizes.cells, .axes = sizes.axes});
     const Shape out = unpool.output_shape(sizes.values);
@@ -185,14 +194,16 @@ TYPED_TEST(Unpooling, EqualsTheReference) {
     const ForcedTarget forced(targets()[random() % targets().size()]);
     // Near where bins are, as those of pools, or anywhere.
     const Geometry geometry = spec::unpool_geometry({.output_size = sizes.cells, .axes = sizes.axes}, sizes.values);
-    const Array<Index> numbers = drawn_indices<Index>(geometry, random() % 2 == 0 ? Cells::any : Cells::of_windows, random);
+    const Array<Index> numbers =
+        drawn_indices<Index>(geometry, random() % 2 == 0 ? Cells::any : Cells::of_windows, random);
     const auto indices = placed(numbers, random);
     const auto values = placed(awkward_numbers<T>(sizes.values, random), random);
     const auto gx = placed(awkward_numbers<T>(out, random), random);
     Array<T> x(out), gy(sizes.values);
     unpool.by_spec().forward(values->read(), indices->read(), x.view());
     unpool.by_spec().vjp(indices->read(), gx->read(), gy.view());
-    EXPECT_TRUE(writes(x, random, [&](const View<T>& to) { unpool.forward(values->read(), indices->read(), to); })) << "x";
+    EXPECT_TRUE(writes(x, random, [&](const View<T>& to) { unpool.forward(values->read(), indices->read(), to); }))
+        << "x";
     EXPECT_TRUE(writes(gy, random, [&](const View<T>& to) { unpool.vjp(indices->read(), gx->read(), to); })) << "gy";
     if (::testing::Test::HasFailure()) return;
   }
@@ -212,7 +223,8 @@ TEST(WrongIndices, AreFoundBeforeAnythingIsWritten) {
   for (const char* line :
        {"max shape=2,150,150 axes=1,2 kernel=3,3 stride=2,2 padding=1,1", "max shape=700,5,6 kernel=3,2 padding=1,1",
         "max shape=9,70,12 axes=0,1 kernel=3,2 padding=1,1", "adaptive-max shape=2,70,90 output_size=31,47",
-        "max shape=2,4,5,30 axes=1,2,3 kernel=2,2,2 padding=1,1,1 dilation=1,2,3", "adaptive-max shape=3000 output_size=1700"}) {
+        "max shape=2,4,5,30 axes=1,2,3 kernel=2,2,2 padding=1,1,1 dilation=1,2,3",
+        "adaptive-max shape=3000 output_size=1700"}) {
     const Problem problem = parse_problem(line);
     const Geometry geometry = problem.pool.geometry(problem.shape);
     const Array<std::uint8_t> taps = drawn_indices<std::uint8_t>(geometry, Cells::of_windows, random);
@@ -283,8 +295,9 @@ TEST(MapsByIndices, AgreeOverImplementations) {
     }
   };
   for (const char* shape : {"3,40,50", "2,9,70,16", "1,260,210", "50,6,9", "2,30,41,3", "7,16,16"})
-    for (const char* window : {"kernel=2,2", "kernel=4,4", "kernel=1,3 stride=2,3", "kernel=3,2", "kernel=3,3 stride=2,2 padding=1,1",
-                               "kernel=2,2 stride=3,3", "kernel=2,4 stride=2,4 ceil"})
+    for (const char* window :
+         {"kernel=2,2", "kernel=4,4", "kernel=1,3 stride=2,3", "kernel=3,2", "kernel=3,3 stride=2,2 padding=1,1",
+          "kernel=2,2 stride=3,3", "kernel=2,4 stride=2,4 ceil"})
       for (const std::string& target : targets()) {
         const std::string line = std::string("max shape=") + shape + " axes=1,2 " + window;
         SCOPED_TRACE("target " + target + " problem: " + line);

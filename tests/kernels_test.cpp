@@ -1,4 +1,4 @@
-// Every kernel against the spec, on every instruction set this machine has.
+// Every kernel against the reference, on every instruction set this machine has.
 #include "support/kernels.hpp"
 #include "support/placed.hpp"
 #include "support/sweep.hpp"
@@ -26,7 +26,8 @@ TYPED_TEST(KernelScalar, ForwardEqualsTheSpecBitForBitOnEveryTarget) {
     sweep(has_kernels, [&](const Problem& problem, std::mt19937_64& random) {
       const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
       const Array<TypeParam> expected = forward(problem.pool.by_spec(), x), y = forward(problem.pool, x);
-      with_kernels += problem.pool.plan<TypeParam>(problem.shape).implementation(MapKind::forward) != "reference" ? 1 : 0;
+      with_kernels +=
+          problem.pool.plan<TypeParam>(problem.shape).implementation(MapKind::forward) != "reference" ? 1 : 0;
       for (Index i = 0; i < y.size(); ++i)
         ASSERT_TRUE(same(y[i], expected[i])) << "output " << i << ": " << +y[i] << " instead of " << +expected[i];
     });
@@ -250,7 +251,9 @@ TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
 
 TEST(KernelPlans, ExistForWindowsOfAnySize) {
   for (const Index k : {7, 31, 63, 255, 1001})
-    EXPECT_NE(max_pool({.kernel = {k, k}, .stride = {1, 1}}).plan<float>({3000, 3000}).implementation(MapKind::forward), "reference") << k;
+    EXPECT_NE(max_pool({.kernel = {k, k}, .stride = {1, 1}}).plan<float>({3000, 3000}).implementation(MapKind::forward),
+              "reference")
+        << k;
 }
 
 TEST(KernelPlans, HaveWinnersAndDerivativesWhateverTheTies) {
@@ -354,7 +357,7 @@ TYPED_TEST(KernelFloat, WinnersOfTallWindowsAreTheFirstOnEveryTarget) {
   }
 }
 
-/// Values and winners in registers are made as if there were no NaN, which is noticed afterwards.
+/// Values and winners in registers are made as if there were no NaN, which is detected afterwards.
 TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);
@@ -387,7 +390,7 @@ TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
   }
 }
 
-/// Many rows are made together, and made anew where there is a NaN.
+/// Many rows are made together, and recomputed where there is a NaN.
 TYPED_TEST(KernelFloat, NansAmongManyRowsAreFound) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);
@@ -435,7 +438,7 @@ TYPED_TEST(KernelFloat, SignsOfZerosAreTheSameOnEveryTarget) {
 }
 
 #ifdef __x86_64__
-/// NaNs are noticed by a flag of the processor, which belongs to the caller: also one that asks to be stopped by NaNs.
+/// NaNs are detected by a flag of the processor, which belongs to the caller: also one that asks to be stopped by NaNs.
 TYPED_TEST(KernelFloat, LeaveTheFlagsOfTheProcessorAsTheyWere) {
   Array<TypeParam> x(Shape{9, 16, 16});
   for (Index i = 0; i < x.size(); ++i) x[i] = TypeParam(i % 7);
@@ -458,7 +461,7 @@ TYPED_TEST(KernelFloat, LeaveTheFlagsOfTheProcessorAsTheyWere) {
 }
 #endif
 
-/// The same where all indices but one name the winners, so that only that one can be noticed.
+/// The same where all indices but one name the winners, so that only that one can be detected.
 TEST(KernelIndices, MayNameOneCellOfAnotherWindow) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);

@@ -44,7 +44,7 @@ TEST(GlobalMaxPool, KeepsABitPerElementOrOneWinnerPerOutput) {
   EXPECT_EQ(kept(Ties::first, {1, 1, 65536}), 4U);
 }
 
-TEST(GlobalMaxPool, HasTheBitsOfThePoolOnTiesNansAndZeros) {
+TEST(GlobalMaxPool, IsBitIdenticalToThePoolOnTiesNansAndZeros) {
   for (const Ties ties : {Ties::all, Ties::first, Ties::split}) {
     const Pool pool = global_max_pool({.axes = {2, 3}}, {.ties = ties});
     GlobalMaxPool layer = in_training(GlobalMaxPool(2, false, ties));

@@ -1,4 +1,4 @@
-// Layers against literals and against the spec of the pools they stand for.
+// Layers against literals and against the reference of the pools they stand for.
 #include "support/layers.hpp"
 
 #include <memory>
@@ -80,7 +80,7 @@ class EveryLayer : public ::testing::TestWithParam<Named> {
   void SetUp() override { GetParam().layer->set_training(true); }
   void TearDown() override { GetParam().layer->set_training(false); }
 
-  /// Equal to the spec: to the bit, or within the error of exp and log.
+  /// Equal to the reference: to the bit, or within the error of exp and log.
   static void expect_same(const Tensor& actual, const Tensor& expected) {
     ASSERT_EQ(actual.shape(), expected.shape());
     if (GetParam().exact) {
@@ -89,8 +89,8 @@ class EveryLayer : public ::testing::TestWithParam<Named> {
     }
     for (Index i = 0; i < actual.size(); ++i) EXPECT_FLOAT_EQ(actual[i], expected[i]);
   }
-  /// Gradients equal the spec's: to the bit, or within the error of exp, which grows with its argument (the bound of
-  /// kernels_analytic_test.cpp for numbers between -32 and 32). Weights below the normal numbers may be 0.
+  /// Gradients equal the reference's: to the bit, or within the error of exp, which grows with its argument (the bound
+  /// of kernels_analytic_test.cpp for numbers between -32 and 32). Weights below the normal numbers may be 0.
   static void expect_gradients(const Tensor& actual, const Tensor& x, const Tensor& gy) {
     const Tensor expected = by_spec(GetParam().pool, x, gy);
     if (GetParam().exact) return expect_same(actual, expected);
@@ -98,7 +98,8 @@ class EveryLayer : public ::testing::TestWithParam<Named> {
     for (float& value : sizes) value = std::abs(value);
     sizes = by_spec(GetParam().pool, x, sizes);
     ASSERT_EQ(actual.shape(), expected.shape());
-    const float bound = 32 * (1 + static_cast<float>(std::abs(smooth_beta)) * 64) * std::numeric_limits<float>::epsilon();
+    const float bound =
+        32 * (1 + static_cast<float>(std::abs(smooth_beta)) * 64) * std::numeric_limits<float>::epsilon();
     const float lost = 64 * 4 * std::numeric_limits<float>::min();
     for (Index i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], bound * sizes[i] + lost);
   }

@@ -67,7 +67,8 @@ TYPED_TEST(GuardedPowers, NothingOutsideTheViewsIsTouched) {
             for (const bool at_end : {false, true})
               for (const float scale : {0.0625F, 100.0F}) {  // plain numbers, and pairs
                 const Shape out = problem.pool.output_shape(problem.shape);
-                GuardedArray<TypeParam> x(problem.shape, at_end), y(out, at_end), dy(out, at_end), gx(problem.shape, at_end);
+                GuardedArray<TypeParam> x(problem.shape, at_end), y(out, at_end), dy(out, at_end),
+                    gx(problem.shape, at_end);
                 for (Index i = 0; i < element_count(problem.shape); ++i)
                   x.data()[i] = static_cast<TypeParam>(static_cast<float>(i * 37 % 101) * scale);
                 problem.pool.forward(x.view(), y.view());

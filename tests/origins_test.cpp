@@ -1,5 +1,5 @@
-// One test per row of docs/origins.md: what TorchLean and tiny_pool define, answered by ndpool. They are one program, so
-// that it can compare the rows of all tables with the tests that exist.
+// One test per row of docs/origins.md: what TorchLean and tiny_pool define, answered by ndpool. They are one program,
+// so that it can compare the rows of all tables with the tests that exist.
 #include <fstream>
 #include <set>
 #include <string>

@@ -1,4 +1,5 @@
-// Static layers against the spec, on the cases that the firmware runs too (embedded/cases.hpp), and against literals.
+// Static layers against the reference, on the cases that the firmware runs too (embedded/cases.hpp), and against
+// literals.
 #include "../embedded/cases.hpp"
 #include "support/array.hpp"
 #include "support/problem.hpp"
@@ -27,7 +28,7 @@ auto array_of(const Tensor& tensor, const ndpool::Shape& shape) {
   return Array<typename Tensor::Scalar>(shape, {tensor.begin(), tensor.end()});
 }
 
-/// The mask, and the tap numbers where they are kept, against the indices of the spec.
+/// The mask, and the tap numbers where they are kept, against the indices of the reference.
 template <class Layer, class Scalar>
 void expect_winners(const Problem& problem, const Array<Scalar>& x, const Results<Layer>& results, const char* name) {
   const ndpool::Geometry geometry = problem.pool.geometry(problem.shape);

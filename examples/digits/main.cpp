@@ -27,7 +27,8 @@ struct Options {
 
 const char* const usage =
     "digits [--pool max|avg|smooth]... [--beta 4] [--epochs 30] [--rate 0.03] [--seed 1]\n"
-    "       [--curve FILE.svg] [--data FILE] [--at-least PERCENT: fail below it] [--step FILE: write one training step]\n"
+    "       [--curve FILE.svg] [--data FILE] [--at-least PERCENT: fail below it] [--step FILE: write one training "
+    "step]\n"
     "       [--measure: the time of an epoch, and of pooling in it, on one thread]\n";
 
 Options read_options(int count, char** words) {

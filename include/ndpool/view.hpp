@@ -23,7 +23,8 @@ constexpr Extents<Capacity> packed_strides(const Extents<Capacity>& shape) {
 }
 
 /// `data` is the element at position 0 of every axis; strides count elements and may be negative or (for inputs) zero.
-/// A view owns nothing and costs nothing to copy.
+/// A view owns no elements. It holds shape and strides for `Capacity` axes, about 1 KB at the default of 64, so pass it
+/// by reference.
 template <class T, int Capacity = max_rank>
 class View {
  public:

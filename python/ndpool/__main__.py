@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy
 
@@ -13,7 +14,7 @@ def _self_check() -> list[str]:
     """What is wrong: a few known answers, on arrays long enough for vectors and threads."""
     wrong = []
 
-    def expect(what: str, actual: object, expected: object) -> None:
+    def expect(what: str, actual: Any, expected: Any) -> None:
         if not numpy.array_equal(actual, expected):
             wrong.append(what)
 

@@ -69,7 +69,7 @@ may then be its shape.""",
 }
 
 
-def _operator(describe: Callable[..., Pool]) -> Callable[..., Any]:
+def _operator(describe: Callable[..., Pool]) -> Any:
     """Makes the public function of the pool that `describe` describes by the arguments after x."""
     name = describe.__name__
     arguments = list(inspect.signature(describe).parameters.values())

@@ -29,8 +29,7 @@ constexpr const char* ints = "an int or a tuple of ints";
 /// Calls `f(entry)` for each entry of a sequence; what has no order, such as a set, is none.
 template <class F>
 void for_each_entry(nb::handle object, const char* name, const char* what, F f) {
-  const bool is_text =
-      PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr());
+  const bool is_text = PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr());
   if (is_text || PySequence_Check(object.ptr()) == 0) wrong_type(object, name, what);
   PyObject* list = PySequence_Fast(object.ptr(), "");
   if (list == nullptr) {

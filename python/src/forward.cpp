@@ -48,9 +48,9 @@ nb::object forward(Described& described, nb::handle x_object, nb::handle out, nb
       const Shape in = from.strides(), out_strides = to.strides();
       auto kernels =
           pool.kernels<T>(from.shape(), {in, out_strides, in, with_indices ? indices.element_strides() : out_strides});
-      const bool serves =
-          kernels != nullptr && kernels->has(with_indices ? MapKind::forward_with_indices : MapKind::forward) &&
-          (!with_indices || kernels->fits(kind_of_index(indices)));
+      const bool serves = kernels != nullptr &&
+                          kernels->has(with_indices ? MapKind::forward_with_indices : MapKind::forward) &&
+                          (!with_indices || kernels->fits(kind_of_index(indices)));
       if (serves) described.plans().insert(key, {std::move(kernels), shape});
     });
   });

@@ -1,4 +1,4 @@
-"""Sizes of twins that are no ints of Python, and windows larger than the input."""
+"""Sizes that are no ints of Python, and windows larger than the input."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ namespace ndpool::graph {
 
 namespace {
 
-constexpr Index most_depth = 256, most_side = 256;  // 512 KiB of doubles per packed block
-static_assert(most_depth * most_side * sizeof(double) <= EIGEN_STACK_ALLOCATION_LIMIT);
+constexpr Index max_depth = 256, max_side = 256;  // 512 KiB of doubles per packed block
+static_assert(max_depth * max_side * sizeof(double) <= EIGEN_STACK_ALLOCATION_LIMIT);
 
 template <class T>
 using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -23,11 +23,11 @@ template <class T, class A, class B>
 void by_blocks(const A& a, const B& b, T* c, bool adds) {
   Eigen::Map<RowMajor<T>> result(c, a.rows(), b.cols());
   if (!adds) result.setZero();
-  for (Index row = 0; row < a.rows(); row += most_side)
-    for (Index column = 0; column < b.cols(); column += most_side)
-      for (Index k = 0; k < a.cols(); k += most_depth) {
-        const Index rows = std::min(most_side, a.rows() - row), columns = std::min(most_side, b.cols() - column),
-                    depth = std::min(most_depth, a.cols() - k);
+  for (Index row = 0; row < a.rows(); row += max_side)
+    for (Index column = 0; column < b.cols(); column += max_side)
+      for (Index k = 0; k < a.cols(); k += max_depth) {
+        const Index rows = std::min(max_side, a.rows() - row), columns = std::min(max_side, b.cols() - column),
+                    depth = std::min(max_depth, a.cols() - k);
         result.block(row, column, rows, columns).noalias() +=
             a.block(row, k, rows, depth) * b.block(k, column, depth, columns);
       }

@@ -19,7 +19,7 @@ TEST(RandomGraph, JvpEqualsTheDerivativeOfForwardModeNumbers) {
     Program<Dual> dual_program = made.graph.compile(made.sinks);
     const Dual t = boost::math::differentiation::make_fvar<double, 1>(0.0);
     // The two graphs are made alike, so that a node has the same number in both.
-    const auto twin = [&](Node node) { return Node(made.inputs[0].graph(), node.number()); };
+    const auto same_node = [&](Node node) { return Node(made.inputs[0].graph(), node.number()); };
     const auto tangent_of = [&](Node node) -> const double* {
       for (const Bound<double>& bound : point.dx.bound())
         if (bound.node().number() == node.number()) return bound.data();
@@ -29,7 +29,7 @@ TEST(RandomGraph, JvpEqualsTheDerivativeOfForwardModeNumbers) {
     for (const Bound<double>& bound : point.x.bound()) {
       const double *value = bound.data(), *tangent = tangent_of(bound.node());
       Index i = 0;
-      x.add(made.graph, twin(bound.node()), [&] {
+      x.add(made.graph, same_node(bound.node()), [&] {
         const Dual dual = value[i] + t * (tangent == nullptr ? 0.0 : tangent[i]);
         ++i;
         return dual;
@@ -37,7 +37,7 @@ TEST(RandomGraph, JvpEqualsTheDerivativeOfForwardModeNumbers) {
     }
     for (const Node& node : point.program.parameters()) {
       const std::span<double> values = point.program.parameter(node);
-      const std::span<Dual> duals = dual_program.parameter(twin(node));
+      const std::span<Dual> duals = dual_program.parameter(same_node(node));
       for (std::size_t i = 0; i < values.size(); ++i) duals[i] = values[i] + t * tangent_of(node)[i];
     }
     const auto results = point.program.jvp(point.x, point.dx);

@@ -1,4 +1,5 @@
-// Sums, means, losses and gradients of biases add by the tree of the spec: their error grows with log2 of the count.
+// Sums, means, losses and gradients of biases add by the tree of the reference: their error grows with log2 of the
+// count.
 #include <ndpool/graph.hpp>
 #include <ndpool/half.hpp>
 

@@ -1,4 +1,4 @@
-// Graphs with shapes as types: result types are computed, values are those of the dynamic face.
+// Graphs with shapes as types: result types are computed, values are those of the dynamic graph.
 #include <ndpool/graph.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Pools of graphs with shapes as types: the rows of the dynamic face, and reducers that it does not have.
+// Pools of graphs with shapes as types: the rows of the dynamic graph, and reducers that it does not have.
 #include <ndpool/graph.hpp>
 
 #include <gtest/gtest.h>
@@ -134,11 +134,11 @@ void expect_twins(Typed typed, Dynamic dynamic) {
   const auto x = graph.input<S>("x");
   const auto y = typed(graph, x);
   static_assert(std::same_as<decltype(y), const Var<Expected>>);
-  const Node twin = dynamic(graph.dynamic(), x);
+  const Node same = dynamic(graph.dynamic(), x);
   EXPECT_EQ(graph.dynamic().shape(y), detail::run_time_shape<Expected>());
   Numbers at;
   for (Index i = 0; i < S::count; ++i) at.push_back(static_cast<double>(i * 7919 % 23) / 4 - 3);
-  expect(maps<double>(graph.dynamic(), x, y, at), maps<double>(graph.dynamic(), x, twin, at));
+  expect(maps<double>(graph.dynamic(), x, y, at), maps<double>(graph.dynamic(), x, same, at));
 }
 
 using Channels = Shape<2, 5, 6>;

@@ -99,11 +99,11 @@ int compare(std::integer_sequence<int, N...>) {
   return compared;
 }
 
-TEST(FixedWalk, HasTheBitsOfTheOtherOnWindows) {
+TEST(FixedWalk, StaticAndDynamicWindowsAreBitIdentical) {
   EXPECT_GT(compare<Windowed>(std::make_integer_sequence<int, 42>{}), 60);
 }
 
-TEST(FixedWalk, HasTheBitsOfTheOtherOnBins) {
+TEST(FixedWalk, StaticAndDynamicBinsAreBitIdentical) {
   EXPECT_EQ(compare<Binned>(std::make_integer_sequence<int, 11>{}), 2 * 11);
 }
 

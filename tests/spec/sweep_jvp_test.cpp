@@ -1,4 +1,4 @@
-// JVP against forward-mode numbers: the spec is run on dual numbers and must carry the same derivative.
+// JVP against forward-mode numbers: the reference runs on dual numbers and must carry the same derivative.
 #include "support/sweep.hpp"
 
 #include <boost/math/differentiation/autodiff.hpp>

@@ -141,7 +141,7 @@ std::string layer_words(Generator& make, std::size_t count) {
   return words;
 }
 
-/// Taps of all windows together: what a run of the spec costs.
+/// Taps of all windows together: what a run of the reference costs.
 Index tap_total(const Geometry& geometry) {
   Index total = 1;
   for (int a = 0; a < geometry.rank; ++a) {

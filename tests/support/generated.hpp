@@ -1,4 +1,4 @@
-// Random problems as lines of text: small ones of every kind for the spec, and larger ones for kernels.
+// Random problems as lines of text: small ones of every kind for the reference, and larger ones for kernels.
 #pragma once
 
 #include "support/generator.hpp"
@@ -25,7 +25,7 @@ std::uint64_t seed();
 std::vector<std::string> sweep_problems();
 
 /// A random valid problem for kernels, with its memory: ranks 1 to 5, extents around vector widths, large kernels, and
-/// arrays that are seldom above 4,000 elements, so that the spec stays quick. Smooth max and Lp only if
+/// arrays that are seldom above 4,000 elements, so that the reference stays quick. Smooth max and Lp only if
 /// `transcendental`.
 std::string generated_problem(std::mt19937_64& random, bool transcendental);
 

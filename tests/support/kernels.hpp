@@ -45,12 +45,12 @@ Array<T> awkward_numbers(const Shape& shape, std::mt19937_64& random, Specials s
   const bool with_nan = random() % 4 == 0 && specials == Specials::all;
   const bool with_infinities = random() % 4 == 0 && specials != Specials::none;
   const bool with_many_ties = random() % 6 == 0;
-  const bool is_modest = random() % 2 == 0;  // nearly all integers far from the ends of their type, so that sums fit it
+  const bool is_small = random() % 2 == 0;  // nearly all integers far from the ends of their type, so that sums fit it
   for (T& value : values) {
     const std::uint64_t bits = random();
     if constexpr (std::integral<T>) {
       value = with_many_ties  ? static_cast<T>(bits >> 8 & 3)
-              : is_modest     ? static_cast<T>(bits % 4096 == 0 ? bits >> 12 : (bits >> 12 & 0xFFFF) - 0x4000)
+              : is_small      ? static_cast<T>(bits % 4096 == 0 ? bits >> 12 : (bits >> 12 & 0xFFFF) - 0x4000)
               : bits % 8 == 0 ? std::numeric_limits<T>::max()
               : bits % 8 == 1 ? std::numeric_limits<T>::lowest()
                               : static_cast<T>(bits >> 8);

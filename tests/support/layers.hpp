@@ -1,4 +1,4 @@
-// What the tests of layers share: noise, the spec of a pool as a layer would answer, and refusals.
+// What the tests of layers share: noise, the reference of a pool as a layer would answer, and refusals.
 #pragma once
 
 #include "support/array.hpp"
@@ -18,7 +18,7 @@ inline Tensor noise(const Shape& shape, unsigned seed) {
   return tensor;
 }
 
-/// What the spec of a pool answers, as a layer would.
+/// What the reference of a pool answers, as a layer would.
 inline Tensor by_spec(const Pool& pool, const Tensor& x) {
   Tensor y(pool.output_shape(x.shape()));
   pool.by_spec().forward(view(x.data(), x.shape()), view(y.data(), y.shape()));

@@ -1,5 +1,5 @@
 // Forward, JVP and VJP of any reducer on any geometry. No checks, no heap, usable in constant expressions and
-// without an operating system; spec/pool.hpp is the checked way in and typed.hpp the one with compile-time shapes.
+// without an operating system; spec/maps.hpp has the checked entry points, typed.hpp those with compile-time shapes.
 //
 // A reducer is any type with
 //   State identity(), State lift(x, tap number), State combine(State, State)         the fold

@@ -15,7 +15,7 @@ import torch.nn.functional as _torch_functional
 
 from ndpool.torch import functional, nn
 
-# What torch has under the names of the twins.
+# What torch has under the names of the functions that replace it.
 _originals: dict[str, Any] = {
     name: getattr(_torch_functional, name)
     for name in functional.__all__
@@ -47,7 +47,7 @@ def is_installed() -> bool:
 
 
 def install() -> _Installed:
-    """Puts the twins in the place of torch's pools in `torch.nn.functional`, and so in its modules.
+    """Replaces torch's pools in `torch.nn.functional`, and so in its modules.
 
     Models run on ndpool from then on; names that were imported from there before keep torch's.
     """

@@ -31,7 +31,7 @@ class PoolFunction(Function):
         to pool a small tensor."""
         if torch._C._are_functorch_transforms_active():
             return super().apply(*inputs)
-        return super(Function, cls).apply(*inputs)
+        return super(Function, cls).apply(*inputs)  # type: ignore[misc]  # of a base without a stub
 
 
 class LinearMap(PoolFunction):
@@ -171,7 +171,7 @@ class CurvedVjp(_CurvedDerivative):
     @staticmethod
     def jvp(ctx: Any, dx: Derivative, dgy: Derivative, _: None) -> Derivative:
         x, gy = ctx.saved_tensors
-        along_x = second_vjp(x, gy, dx, ctx.pool) if dx is not None else 0
+        along_x: Any = second_vjp(x, gy, dx, ctx.pool) if dx is not None else 0
         return along_x + (CurvedVjp.apply(x, dgy, ctx.pool) if dgy is not None else 0)
 
     @staticmethod
@@ -194,7 +194,7 @@ class CurvedJvp(_CurvedDerivative):
     @staticmethod
     def jvp(ctx: Any, dx: Derivative, dv: Derivative, _: None) -> Derivative:
         x, v = ctx.saved_tensors
-        along_x = second_jvp(x, v, dx, ctx.pool) if dx is not None else 0
+        along_x: Any = second_jvp(x, v, dx, ctx.pool) if dx is not None else 0
         return along_x + (CurvedJvp.apply(x, dv, ctx.pool) if dv is not None else 0)
 
     @staticmethod

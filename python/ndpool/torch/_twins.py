@@ -239,7 +239,8 @@ def overridden(
     A class that does something of its own knows torch's functions, so it gets torch's.
     """
     handler = getattr(type(x), "__torch_function__", None)
-    is_default = getattr(handler, "__func__", None) is Tensor.__torch_function__.__func__
+    default: Any = Tensor.__torch_function__
+    is_default = getattr(handler, "__func__", None) is default.__func__
     is_default = is_default or handler is torch._C._disabled_torch_function_impl
     return handle_torch_function(public if is_default else original, (x,), x, *arguments)
 

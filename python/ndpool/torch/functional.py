@@ -14,7 +14,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.functional import _unpool_output_size
+from torch.nn.functional import _unpool_output_size  # type: ignore[attr-defined]
 from torch.overrides import has_torch_function_unary
 
 from ndpool._core import Pool
@@ -183,7 +183,7 @@ def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any
     original, with_both = getattr(F, name), getattr(F, f"{name}_with_indices")
 
     def without(x, output_size):  # type: ignore[no-untyped-def]
-        # Torch's own function without indices looks the other one up, and would find its twin.
+        # Not torch's own function without indices, which looks up the one that is replaced.
         return with_both(x, output_size)[0]
 
     plain = Twin(without, describe, FLOATS, rank, autocasts=rank == 3)

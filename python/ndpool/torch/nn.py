@@ -1,4 +1,4 @@
-"""Modules: the twins of torch's pooling modules, and those of pools that torch lacks."""
+"""Modules: replacements of torch's pooling modules, and those of pools that torch lacks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ from torch.nn import Module
 
 from ndpool.torch import functional
 
-# The twins are torch's modules with another `forward`: arguments, attributes and repr are theirs.
+# Torch's modules with another `forward`: arguments, attributes and repr are theirs.
 
 
 class _MaxPool:
+    _pool: Any
+    kernel_size: Any
+    stride: Any
+    padding: Any
+    dilation: Any
+    ceil_mode: Any
+    return_indices: Any
+
     def forward(self, input: Tensor) -> Any:
         return self._pool(
             input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
@@ -34,6 +42,14 @@ class MaxPool3d(_MaxPool, torch.nn.MaxPool3d):
 
 
 class _AvgPool:
+    _pool: Any
+    kernel_size: Any
+    stride: Any
+    padding: Any
+    ceil_mode: Any
+    count_include_pad: Any
+    divisor_override: Any
+
     def forward(self, input: Tensor) -> Tensor:
         return self._pool(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
@@ -58,6 +74,12 @@ class AvgPool3d(_AvgPool, torch.nn.AvgPool3d):
 
 
 class _LPPool:
+    _pool: Any
+    norm_type: Any
+    kernel_size: Any
+    stride: Any
+    ceil_mode: Any
+
     def forward(self, input: Tensor) -> Tensor:
         return self._pool(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
@@ -77,6 +99,10 @@ class LPPool3d(_LPPool, torch.nn.LPPool3d):
 
 
 class _AdaptiveMaxPool:
+    _pool: Any
+    output_size: Any
+    return_indices: Any
+
     def forward(self, input: Tensor) -> Any:
         return self._pool(input, self.output_size, self.return_indices)
 
@@ -94,6 +120,9 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool, torch.nn.AdaptiveMaxPool3d):
 
 
 class _AdaptiveAvgPool:
+    _pool: Any
+    output_size: Any
+
     def forward(self, input: Tensor) -> Tensor:
         return self._pool(input, self.output_size)
 
@@ -111,6 +140,11 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool, torch.nn.AdaptiveAvgPool3d):
 
 
 class _MaxUnpool:
+    _unpool: Any
+    kernel_size: Any
+    stride: Any
+    padding: Any
+
     def forward(
         self, input: Tensor, indices: Tensor, output_size: list[int] | None = None
     ) -> Tensor:
@@ -133,6 +167,8 @@ class MaxUnpool3d(_MaxUnpool, torch.nn.MaxUnpool3d):
 
 class _Pool(Module):
     """A pool of any rank with the arguments of the function of `ndpool`, kept by their names."""
+
+    _pool: Any
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__()

@@ -52,7 +52,7 @@ class RaisedFlags {
   const bool trusted_;
   const unsigned callers_;
 };
-/// A NaN, or a result that is none; the same, or a result that has lost digits because it is so small.
+/// The invalid flag: a NaN met or made. InexactFlag adds the underflow flag: a result so small that it lost digits.
 using NanFlag = RaisedFlags<1>;
 using InexactFlag = RaisedFlags<1 | 1 << 4>;
 #endif
