@@ -11,10 +11,10 @@ from typing import Any
 HEADER = '''"""{doc}"""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeVar, overload
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, overload
 
 import numpy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ndpool import _core as _core
 
@@ -127,6 +127,10 @@ def package_stub(package: Any, operators: Any) -> str:
             text += operator_stub(name, getattr(package, name))
     text += "def output_shape(operator: str, shape: Sequence[int], *args: Any, **options: Any) "
     text += "-> tuple[int, ...]: ...\n"
+    text += "class PlanSummary(NamedTuple):\n    implementations: dict[str, str]\n"
+    text += "    tiles: dict[str, int]\n    scratch_bytes: dict[str, int]\n"
+    text += "def explain_plan(operator: str, shape: Sequence[int], *args: Any, dtype: DTypeLike = 'f4', "
+    text += "strides: Sequence[int] | None = None, **options: Any) -> PlanSummary: ...\n"
     text += "def set_threads(count: int) -> None: ...\ndef get_threads() -> int: ...\n"
     text += "def targets() -> list[str]: ...\n\n__version__: str\n"
     text += f"__all__: list[str] = {package.__all__!r}\n"
