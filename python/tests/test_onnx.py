@@ -422,6 +422,8 @@ def test_opsets_of_the_future_are_refused():
     text = f"opset {newest + 1} is not known; onnx .* has opsets up to {newest}"
     with pytest.raises(ValueError, match=text):
         ndpool.onnx.prepare(pool_model(opset=newest + 1))
+    assert ndpool.onnx.is_compatible(pool_model(opset=newest))
+    assert not ndpool.onnx.is_compatible(pool_model(opset=newest + 1))
     node = helper.make_node("GlobalMaxPool", ["x"], ["y"])
     with pytest.raises(ValueError, match=text):
         ndpool.onnx.run_node(node, [x], opset_version=newest + 1)

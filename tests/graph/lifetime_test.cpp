@@ -195,6 +195,23 @@ TEST_F(ProgramLifetime, ResultsDoNotFollowParametersThatChange) {
   EXPECT_EQ(results[w][0], 2);
 }
 
+TEST_F(ProgramLifetime, ResultsCannotBeInputsOfTheRunThatOverwritesThem) {
+  Program<float> program = compile();
+  const std::string sentence = R"(the array for node "y" (1) is a result of the last run, which this run overwrites: copy it first)";
+  const auto results = program.forward({{x, three}});
+  expect_error("vjp: " + sentence, [&] { program.vjp({{x, three}}, {{y, results[y]}}); });
+  const auto again = program.forward({{x, three}});
+  const std::string of_x = R"(the array for node "x" (1) is a result of the last run, which this run overwrites: copy it first)";
+  expect_error("input: " + of_x, [&] { program.forward({{x, again[y]}}); });
+  const auto third = program.forward({{x, three}});
+  expect_error("jvp: " + of_x, [&] { program.jvp({{x, three}}, {{x, view(third[y].data(), {1})}}); });
+  const auto arena = program.make_arena();
+  const auto apart = program.forward({{x, three}});
+  EXPECT_EQ(program.forward(*arena, {{x, apart[y]}})[y][0], 12);  // another arena's are not overwritten
+  EXPECT_EQ(program.forward({{x, std::vector<float>(apart[y].begin(), apart[y].end())}})[y][0], 12);
+  EXPECT_EQ(program.forward({{x, program.parameter(w)}})[y][0], 4);
+}
+
 TEST_F(ProgramLifetime, CopiesOfAProgramDoNotShareResults) {
   Program<float> program = compile();
   const auto results = program.forward({{x, three}});

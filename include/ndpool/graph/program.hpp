@@ -75,7 +75,7 @@ class Program {
   Results<T> jvp(Arena<T>& arena, const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& tangents) const {
     Run run = start(arena, graph::Mode::jvp, inputs);
     for (const Bound<T>& tangent : tangents) {
-      const int at = checked(tangent, "jvp");
+      const int at = checked(arena, tangent, "jvp");
       const graph::NodeFacts& facts = code_->facts[static_cast<std::size_t>(at)];
       if (!facts.is_leaf || !facts.is_active)
         graph::fail(Code::index_out_of_range,
@@ -92,7 +92,7 @@ class Program {
   Results<T> vjp(Arena<T>& arena, const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& gradients) const {
     Run run = start(arena, graph::Mode::vjp, inputs);
     for (const Bound<T>& gradient : gradients) {
-      const int at = checked(gradient, "vjp");
+      const int at = checked(arena, gradient, "vjp");
       if (!code_->facts[static_cast<std::size_t>(at)].is_output)
         graph::fail(Code::index_out_of_range,
                     "vjp: node " + code_->describe(at) + " takes no gradient: it is not an output");
@@ -164,7 +164,7 @@ class Program {
   void bind(Arena<T>& arena, const Bound<T>& input) const {
     // A program whose outputs do not need some input still takes it: others of the same graph may.
     if (code_->knows(input.node()) && code_->position[static_cast<std::size_t>(input.node().number())] < 0) return;
-    const int at = checked(input, "input");
+    const int at = checked(arena, input, "input");
     const graph::Source source = code_->nodes[static_cast<std::size_t>(at)].source;
     if (source != graph::Source::input && source != graph::Source::side)
       graph::fail(Code::index_out_of_range, "node " + code_->describe(at) + " is no input of the program, but a " +
@@ -178,9 +178,13 @@ class Program {
     array = given.data();
   }
 
-  /// The position of the node of an array whose size, and shape if it tells one, is right.
-  int checked(const Bound<T>& array, const char* what) const {
+  /// The position of the node of an array whose size, and shape if it tells one, is right, and that this run does not
+  /// overwrite.
+  int checked(const Arena<T>& arena, const Bound<T>& array, const char* what) const {
     const int at = code_->position_of(array.node(), what);
+    if (arena.holds(array.data(), array.count()))
+      graph::fail(Code::overlap, std::string(what) + ": the array for node " + code_->describe(at) +
+                                     " is a result of the last run, which this run overwrites: copy it first");
     const graph::NodeRecord<T>& node = code_->nodes[static_cast<std::size_t>(at)];
     if (array.shape() != nullptr && !(*array.shape() == node.shape))
       graph::fail(Code::shape_mismatch, std::string(what) + ": the array for node " + code_->describe(at) + " is " +
