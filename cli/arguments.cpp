@@ -18,6 +18,13 @@ bool starts_like_a_number(const std::string& word) {
   return !word.empty() && (is_digit(word[0]) || (word.size() > 1 && word[0] == '-' && is_digit(word[1])));
 }
 
+/// The word itself, or the value in `--kernel=3` and `-k3`.
+std::string value_in(const std::string& word) {
+  if (word.starts_with("--")) return word.find('=') == std::string::npos ? "" : word.substr(word.find('=') + 1);
+  const bool has_letter = word.size() > 2 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+  return has_letter ? word.substr(2) : word;
+}
+
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-' && !starts_like_a_number(word); }
 
 /// The number of letters to add, drop, replace or swap with their neighbour (Damerau-Levenshtein); case is free.
@@ -129,7 +136,7 @@ std::vector<std::string> read_arguments(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool continues = !arguments.empty() && arguments.back().ends_with(',') &&
-                           starts_like_a_number(arguments.back()) && starts_like_a_number(word);
+                           starts_like_a_number(value_in(arguments.back())) && starts_like_a_number(word);
     if (continues)
       arguments.back() += word;
     else

@@ -120,6 +120,8 @@ def test_dtype_of_a_picture(folder):
 LISTS = [
     ["--kernel", "2, 2", "--stride", "1, 1", "--padding", "SAME"],
     ["--kernel", "2,", "2", "--stride", "1,", "1", "--padding", "Same"],
+    ["--kernel=2,", "2", "--stride=1,", "1", "--padding=0:1,", "0:1"],
+    ["-k2,", "2", "-s1,", "1", "-p", "same"],
     ["--kernel", " 2 ,2 ", "--stride", "1,1", "--padding", " same"],
     ["--kernel", "2,2", "--stride", "1,1", "--padding", "0:1, 0:1"],
 ]
