@@ -11,12 +11,12 @@ Shape read_strides(nb::handle object, const Shape& shape, Scalar scalar) {
   if (object.is_none()) return {};
   Shape strides = read_extents(object, "strides", 1);
   if (strides.size() != shape.size()) raise({Code::wrong_count, Argument::strides, -1, {strides.size(), shape.size()}});
-  for (Index& stride : strides) {
-    if (stride % item_size(scalar) != 0)
-      throw nb::value_error(("strides has " + std::to_string(stride) + " bytes, no multiple of the " +
+  for (int a = 0; a < strides.size() && a < max_rank; ++a) {
+    if (strides[a] % item_size(scalar) != 0)
+      throw nb::value_error(("strides has " + std::to_string(strides[a]) + " bytes, no multiple of the " +
                              std::to_string(item_size(scalar)) + " of " + dtype_name(scalar))
                                 .c_str());
-    stride /= item_size(scalar);
+    strides[a] /= item_size(scalar);
   }
   return strides;
 }
