@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -128,6 +129,37 @@ TEST_F(ProgramLifetime, AProgramMayMoveWhileItRuns) {
   const auto results = program->forward({{x, three}});
   EXPECT_EQ(results[z][0], 30);
   expect_error(moved_from, [&] { program->forward({{x, three}}); });
+}
+
+/// What y = 10 w x makes of x = 3 and w = 2 if a map in the middle, when it is called, calls `ends` on the program.
+class ProgramThatEnds : public ProgramLifetime {
+ protected:
+  std::optional<Program<float>> program;
+  std::function<void()> ends;
+  Node z = graph.multiply(graph.custom({graph.scale(x, 10)}, {1}, {copies(), copies(), copies()}), w);
+
+  CustomMaps<float>::Function copies() {
+    return [this](const CustomCall<float>& call) {
+      if (const auto once = std::exchange(ends, nullptr)) once();
+      call.out({1}).data()[0] = call.x(0).data()[0];
+    };
+  }
+};
+
+TEST_F(ProgramThatEnds, InItsOwnRunComputesToTheEnd) {
+  const std::function<void()> ways[] = {
+      [&] { program.reset(); }, [&] { program = graph.compile({y}); }, [&] { program = std::optional(*program); }};
+  for (const auto& way : ways) {
+    program = graph.compile({z});
+    const auto arena = program->make_arena();
+    ends = way;
+    EXPECT_EQ(program->forward(*arena, {{x, three}})[z][0], 60);
+    program = graph.compile({z});
+    ends = way;
+    const auto results = program->forward({{x, three}});
+    expect_error(R"(value of node "multiply1" (1): these results are gone, because the program or arena that held them is)",
+                 [&] { results.value(z); });
+  }
 }
 
 TEST_F(ProgramLifetime, ResultsThatWereMovedFromAreStillResults) {
