@@ -143,6 +143,7 @@ def core_stub(generated: str) -> str:
         "**options) -> object:": "**options: Any) -> Pool:",
         "-> object:": "-> Any:",
         "-> tuple:": "-> tuple[Any, ...]:",
+        "-> dict:": "-> dict[str, tuple[str, int, int]]:",
     }.items():
         assert vague in generated, vague
         generated = generated.replace(vague, exact)
