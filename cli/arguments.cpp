@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 
+#include "lists.hpp"
 #include "problem.hpp"
 
 #include <fmt/format.h>
@@ -172,6 +173,24 @@ std::string about_extras(const CLI::App& program) {
   const std::string word = extras.empty() ? "" : extras.front();
   return fmt::format("{} has one argument too many: '{}'{}", chosen(program).second, word,
                      starts_like_a_number(word) ? "; lists have commas between, as in 3,3" : "");
+}
+
+CLI::Validator whole_number(const std::string& option, int least, int most) {
+  const auto check = [=](const std::string& text) {
+    const Index number = parse_integer(text, option);
+    if (number < least || number > most)
+      throw WrongArguments(fmt::format("{} must be from {} to {}, not {}", option, least, most, number));
+    return std::string();
+  };
+  return {check, fmt::format("from {} to {}", least, most)};
+}
+
+CLI::Validator any_case() {
+  const auto lower = [](std::string& word) {
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return std::string();
+  };
+  return {lower, ""};
 }
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {

@@ -1,4 +1,5 @@
 // ndpool explain: the arithmetic of a window and a picture of it, without an array.
+#include "arguments.hpp"
 #include "commands.hpp"
 #include "lists.hpp"
 #include "operators.hpp"
@@ -233,7 +234,9 @@ void add_explain_command(CLI::App& program) {
   CLI::App* app = program.add_subcommand("explain", "The arithmetic of a window, and a picture of what it sees");
   OperatorOptions& options = command->options;
   app->add_option("--shape", command->shape, "Shape of the array, such as 5,5")->required();
-  app->add_option("--op", command->op, "Operator, such as max, avg or adaptive-max")->capture_default_str();
+  app->add_option("--op", command->op, "Operator, such as max, avg or adaptive-max")
+      ->transform(any_case())
+      ->capture_default_str();
   app->add_option("-k,--kernel", options.kernel, "Size of the window on each pooled axis, such as 3,3");
   app->add_option("-s,--stride", options.stride, "Cells from window to window; the kernel if not given");
   app->add_option("-p,--padding", options.padding, "Cells around the array: 1,1, 0:1,0:1, same, same_lower or valid");
@@ -243,7 +246,8 @@ void add_explain_command(CLI::App& program) {
   app->add_option("--axes", options.axes, "Axes to pool, such as 1,2 or -2,-1; the last ones if not given");
   add_divisors(*app, true, options);
   app->add_flag("--plan", command->plan, "Also which implementation runs each map, its tiles and its scratch");
-  app->add_option("--dtype", command->dtype, "Scalar of the array for --plan, such as float32, uint8 or bfloat16");
+  app->add_option("--dtype", command->dtype, "Scalar of the array for --plan, such as float32, uint8 or bfloat16")
+      ->transform(any_case());
   app->footer(
       "Examples:\n"
       "  ndpool explain --shape 5,5 --kernel 3,3 --stride 2,2 --padding 1,1\n"
