@@ -541,7 +541,9 @@ def _name_unpool() -> None:
 _name_unpool()
 
 
-def _describe(operator: str, known: dict[str, Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _describe(
+    operator: str, known: dict[str, Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
     """The pool of an operator that is one of the names in `known`."""
     if not isinstance(operator, str):
         raise TypeError(f"operator must be a name, not {type(operator).__name__}")

@@ -82,7 +82,8 @@ SENTENCES = {
     "explain --shape 8,8 -k 2,2 --output-size 2,2": "max has no option --output-size",
     "explain --shape 8,8 -k 2,2 --dtype uint8": "--dtype is for --plan",
     "explain --shape 8,8 -k 2,2 --plan --dtype uint9": "--dtype must be one of float32, float64, "
-    "float16, bfloat16, int8, uint8, int16, uint16, int32, int64, uint32, uint64, bool, not 'uint9'",
+    "float16, bfloat16, int8, uint8, int16, uint16, int32, int64, uint32, uint64, bool, not "
+    "'uint9'",
     "explain --shape 8,8 --op smooth-max -k 2,2 --plan --dtype uint8": "--dtype uint8 has no "
     "exp, log and pow, which smooth-max needs",
     "pyramid x.npy -o p -k 2,2 --levels 1 --op max --rounding floor": "--rounding is for --op avg, "

@@ -71,8 +71,21 @@ def test_float32_is_the_dtype_if_none_is_given():
 
 def test_windows_that_see_nothing():
     """Max refuses them, so that there is no plan; a sum of nothing is 0."""
-    words = ["explain", "--shape", "4", "--kernel", "1", "--padding", "1", "--stride", "1", "--plan"]
+    words = [
+        "explain",
+        "--shape",
+        "4",
+        "--kernel",
+        "1",
+        "--padding",
+        "1",
+        "--stride",
+        "1",
+        "--plan",
+    ]
     text = done(*words, "--op", "max")
-    assert b"\nWarning: " in text and text.endswith(b"\nNo plan: pools by this operator refuse empty windows.\n")
+    assert b"\nWarning: " in text and text.endswith(
+        b"\nNo plan: pools by this operator refuse empty windows.\n"
+    )
     assert "forward" in table(done(*words, "--op", "sum"))[1]
     assert np.array_equal(ndpool.sum_pool(np.ones(4), (1,), padding=1), [0, 1, 1, 1, 1, 0])

@@ -147,8 +147,8 @@ class ProgramThatEnds : public ProgramLifetime {
 };
 
 TEST_F(ProgramThatEnds, InItsOwnRunComputesToTheEnd) {
-  const std::function<void()> ways[] = {
-      [&] { program.reset(); }, [&] { program = graph.compile({y}); }, [&] { program = std::optional(*program); }};
+  const std::function<void()> ways[] = {[&] { program.reset(); }, [&] { program = graph.compile({y}); },
+                                        [&] { program = std::optional(*program); }};
   for (const auto& way : ways) {
     program = graph.compile({z});
     const auto arena = program->make_arena();
@@ -157,8 +157,9 @@ TEST_F(ProgramThatEnds, InItsOwnRunComputesToTheEnd) {
     program = graph.compile({z});
     ends = way;
     const auto results = program->forward({{x, three}});
-    expect_error(R"(value of node "multiply1" (1): these results are gone, because the program or arena that held them is)",
-                 [&] { results.value(z); });
+    expect_error(
+        R"(value of node "multiply1" (1): these results are gone, because the program or arena that held them is)",
+        [&] { results.value(z); });
   }
 }
 
@@ -229,11 +230,13 @@ TEST_F(ProgramLifetime, ResultsDoNotFollowParametersThatChange) {
 
 TEST_F(ProgramLifetime, ResultsCannotBeInputsOfTheRunThatOverwritesThem) {
   Program<float> program = compile();
-  const std::string sentence = R"(the array for node "y" (1) is a result of the last run, which this run overwrites: copy it first)";
+  const std::string sentence =
+      R"(the array for node "y" (1) is a result of the last run, which this run overwrites: copy it first)";
   const auto results = program.forward({{x, three}});
   expect_error("vjp: " + sentence, [&] { program.vjp({{x, three}}, {{y, results[y]}}); });
   const auto again = program.forward({{x, three}});
-  const std::string of_x = R"(the array for node "x" (1) is a result of the last run, which this run overwrites: copy it first)";
+  const std::string of_x =
+      R"(the array for node "x" (1) is a result of the last run, which this run overwrites: copy it first)";
   expect_error("input: " + of_x, [&] { program.forward({{x, again[y]}}); });
   const auto third = program.forward({{x, three}});
   expect_error("jvp: " + of_x, [&] { program.jvp({{x, three}}, {{x, view(third[y].data(), {1})}}); });
