@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 
+#include "lists.hpp"
 #include "problem.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,13 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 /// `3`, `-1`, `0:1`, and what is left of a list.
 bool starts_like_a_number(const std::string& word) {
   return !word.empty() && (is_digit(word[0]) || (word.size() > 1 && word[0] == '-' && is_digit(word[1])));
+}
+
+/// The word itself, or the value in `--kernel=3` and `-k3`.
+std::string value_in(const std::string& word) {
+  if (word.starts_with("--")) return word.find('=') == std::string::npos ? "" : word.substr(word.find('=') + 1);
+  const bool has_letter = word.size() > 2 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+  return has_letter ? word.substr(2) : word;
 }
 
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-' && !starts_like_a_number(word); }
@@ -129,7 +137,7 @@ std::vector<std::string> read_arguments(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool continues = !arguments.empty() && arguments.back().ends_with(',') &&
-                           starts_like_a_number(arguments.back()) && starts_like_a_number(word);
+                           starts_like_a_number(value_in(arguments.back())) && starts_like_a_number(word);
     if (continues)
       arguments.back() += word;
     else
@@ -165,6 +173,24 @@ std::string about_extras(const CLI::App& program) {
   const std::string word = extras.empty() ? "" : extras.front();
   return fmt::format("{} has one argument too many: '{}'{}", chosen(program).second, word,
                      starts_like_a_number(word) ? "; lists have commas between, as in 3,3" : "");
+}
+
+CLI::Validator whole_number(const std::string& option, int least, int most) {
+  const auto check = [=](const std::string& text) {
+    const Index number = parse_integer(text, option);
+    if (number < least || number > most)
+      throw WrongArguments(fmt::format("{} must be from {} to {}, not {}", option, least, most, number));
+    return std::string();
+  };
+  return {check, fmt::format("from {} to {}", least, most)};
+}
+
+CLI::Validator any_case() {
+  const auto lower = [](std::string& word) {
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return std::string();
+  };
+  return {lower, ""};
 }
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {

@@ -18,6 +18,12 @@ void check_names(const CLI::App& program, const std::vector<std::string>& argume
 /// A sentence about the arguments that no option of the chosen command took.
 std::string about_extras(const CLI::App& program);
 
+/// Takes whole numbers of a range. What an option has instead is a WrongArguments that says which of the two it is not.
+CLI::Validator whole_number(const std::string& option, int least, int most);
+
+/// Takes words in any case.
+CLI::Validator any_case();
+
 /// ` did you mean max?` behind a semicolon, or nothing if no name is near.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names);
 

@@ -1,4 +1,5 @@
 // ndpool explain: the arithmetic of a window and a picture of it, without an array.
+#include "arguments.hpp"
 #include "commands.hpp"
 #include "lists.hpp"
 #include "operators.hpp"
@@ -128,21 +129,32 @@ void warn_of_edges(int number, const Axis& axis, Index unseen) {
                cells_are(unseen - loss.cells));
 }
 
+Dtype find_dtype(const std::string& name) {
+  std::vector<std::string> names;
+  for (int i = 0; i <= static_cast<int>(Dtype::boolean); ++i) {
+    names.emplace_back(name_of(static_cast<Dtype>(i)));
+    if (names.back() == name) return static_cast<Dtype>(i);
+  }
+  throw WrongArguments(fmt::format("--dtype must be one of {}, not '{}'", fmt::join(names, ", "), name));
+}
+
 /// What runs each map of the pool on packed arrays of `shape`, and what it takes.
-void print_plan(const Pool& pool, const Shape& shape, Dtype dtype) {
-  fmt::print("\nPlan for {}, packed, on {} with {} thread{}:\n", name_of(dtype), target(), get_threads(),
-             get_threads() == 1 ? "" : "s");
-  fmt::print("  {:<21} {:<16} {:>9} {:>14}  {}\n", "map", "implementation", "tiles", "scratch bytes", "others that accept it");
+std::string text_of_plan(const Pool& pool, const Shape& shape, Dtype dtype) {
+  constexpr std::string_view row = "  {:<21} {:<16} {:>9} {:>14}  {}\n";
+  std::string text = fmt::format("\nPlan for {}, packed, on {} with {} thread{}:\n", name_of(dtype), target(),
+                                 get_threads(), get_threads() == 1 ? "" : "s");
+  text += fmt::format(row, "map", "implementation", "tiles", "scratch bytes", "others that accept it");
   with_dtype(dtype, [&]<class T>() {
     const Plan<T> plan = pool.plan<T>(shape);
     for (const MapKind map : plan.maps()) {
       const MapSummary summary = plan.summary(map);
       std::vector<std::string_view> others = summary.implementations;
       std::erase(others, summary.implementation);
-      fmt::print("  {:<21} {:<16} {:>9} {:>14}  {}\n", name_of(map), summary.implementation, summary.tiles,
-                 summary.scratch_bytes, fmt::join(others, ", "));
+      text += fmt::format(row, name_of(map), summary.implementation, summary.tiles, summary.scratch_bytes,
+                          fmt::join(others, ", "));
     }
   });
+  return text;
 }
 
 void ExplainCommand::check_options(const Operator& found) const {
@@ -168,6 +180,17 @@ void ExplainCommand::run() const {
   const Shape extents = parse_list(shape, "--shape");
   const Pool pool = make_pool(found, options, extents.size(), false);
   const Geometry geometry = pool.geometry(extents);
+  std::string plan_text;
+  if (plan) {
+    try {
+      plan_text = text_of_plan(pool, extents, find_dtype(dtype.empty() ? "float32" : dtype));
+    } catch (const Error& error) {
+      if (error.code() == Code::no_transcendentals)
+        throw WrongArguments(fmt::format("--dtype {} has no exp, log and pow, which {} needs", dtype, op));
+      if (error.code() != Code::empty_window) throw;
+      plan_text = "\nNo plan: pools by this operator refuse empty windows.\n";
+    }
+  }
 
   fmt::print("{} of {} -> {}\n\n", op, text_of(extents), text_of(pool.output_shape(extents)));
   std::vector<int> axes;
@@ -200,9 +223,8 @@ void ExplainCommand::run() const {
                 axes, divisors);
   for (std::size_t i = 0; i < axes.size(); ++i)
     warn_of_edges(axes[i], geometry.axes[axes[i]], std::ranges::count(seen[i], 0));
-  const Fault empty = geometry.empty_window();
-  if (empty) fmt::print("\nWarning: {}\n", message(empty));
-  if (plan && !empty) print_plan(pool, extents, find_dtype(dtype.empty() ? "float32" : dtype));
+  if (const Fault fault = geometry.empty_window()) fmt::print("\nWarning: {}\n", message(fault));
+  fmt::print("{}", plan_text);
 }
 
 }  // namespace
@@ -212,7 +234,9 @@ void add_explain_command(CLI::App& program) {
   CLI::App* app = program.add_subcommand("explain", "The arithmetic of a window, and a picture of what it sees");
   OperatorOptions& options = command->options;
   app->add_option("--shape", command->shape, "Shape of the array, such as 5,5")->required();
-  app->add_option("--op", command->op, "Operator, such as max, avg or adaptive-max")->capture_default_str();
+  app->add_option("--op", command->op, "Operator, such as max, avg or adaptive-max")
+      ->transform(any_case())
+      ->capture_default_str();
   app->add_option("-k,--kernel", options.kernel, "Size of the window on each pooled axis, such as 3,3");
   app->add_option("-s,--stride", options.stride, "Cells from window to window; the kernel if not given");
   app->add_option("-p,--padding", options.padding, "Cells around the array: 1,1, 0:1,0:1, same, same_lower or valid");
@@ -222,7 +246,8 @@ void add_explain_command(CLI::App& program) {
   app->add_option("--axes", options.axes, "Axes to pool, such as 1,2 or -2,-1; the last ones if not given");
   add_divisors(*app, true, options);
   app->add_flag("--plan", command->plan, "Also which implementation runs each map, its tiles and its scratch");
-  app->add_option("--dtype", command->dtype, "Scalar of the array for --plan, such as float32, uint8 or bfloat16");
+  app->add_option("--dtype", command->dtype, "Scalar of the array for --plan, such as float32, uint8 or bfloat16")
+      ->transform(any_case());
   app->footer(
       "Examples:\n"
       "  ndpool explain --shape 5,5 --kernel 3,3 --stride 2,2 --padding 1,1\n"

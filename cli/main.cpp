@@ -41,7 +41,8 @@ std::size_t CommonOptions::memory_bytes() const {
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--memory", options.memory, "Most memory to use, files in memory included")->capture_default_str();
-  command.add_option("--threads", options.threads, "Threads to use; all if not given")->check(CLI::Range(1, 1024));
+  command.add_option("--threads", options.threads, "Threads to use; all if not given")
+      ->check(whole_number("--threads", 1, 1024));
   command.add_flag("-q,--quiet", options.quiet, "No progress bar");
 }
 

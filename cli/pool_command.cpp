@@ -108,7 +108,8 @@ void add_operator(CLI::App& parent, const Operator& op, Map map) {
   if (map == Map::forward && op.has_winners())
     app->add_option("--indices", command->indices, "Also write where each extreme was found: flat indices, int64");
   add_options(*app, op, command->options);
-  app->add_option("--dtype", command->dtype, "What elements without a type are")->check(CLI::IsMember({"bfloat16"}));
+  app->add_option("--dtype", command->dtype, "What elements without a type are")
+      ->transform(CLI::IsMember({"bfloat16"}, CLI::ignore_case));
   add_common_options(*app, command->common);
 
   const std::string prefix = map == Map::forward ? "ndpool " : map == Map::jvp ? "ndpool jvp " : "ndpool vjp ";

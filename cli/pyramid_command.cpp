@@ -3,6 +3,7 @@
 // Level l pools the array itself with windows of kernel^l cells, never level l-1: an average is made of the cells and
 // rounded once, however high its level. The array is cut where windows of the highest level end, and all levels of a
 // piece are made while it is in memory.
+#include "arguments.hpp"
 #include "commands.hpp"
 #include "files.hpp"
 #include "operators.hpp"
@@ -254,14 +255,15 @@ void add_pyramid_command(CLI::App& program) {
       ->required();
   app->add_option("--levels", command->levels, "Number of levels, without the array itself")
       ->required()
-      ->check(CLI::Range(1, 62));
+      ->check(whole_number("--levels", 1, 62));
   app->add_option("--axes", command->options.axes, "Axes to pool, such as 1,2; the last ones if not given");
   app->add_option("--edges", command->edges, "Blocks that are not full: keep them, or drop their cells")
       ->transform(CLI::IsMember({"keep", "drop"}, CLI::ignore_case))
       ->capture_default_str();
   app->add_option("--rounding", command->options.rounding, "How averages of integers are rounded, on every level once")
       ->transform(CLI::IsMember({"half_even", "toward_zero", "floor", "half_away"}, CLI::ignore_case));
-  app->add_option("--dtype", command->dtype, "What elements without a type are")->check(CLI::IsMember({"bfloat16"}));
+  app->add_option("--dtype", command->dtype, "What elements without a type are")
+      ->transform(CLI::IsMember({"bfloat16"}, CLI::ignore_case));
   add_common_options(*app, command->common);
   app->footer(
       "Examples:\n"

@@ -11,10 +11,10 @@ from typing import Any
 HEADER = '''"""{doc}"""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeVar, overload
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, overload
 
 import numpy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ndpool import _core as _core
 
@@ -127,6 +127,11 @@ def package_stub(package: Any, operators: Any) -> str:
             text += operator_stub(name, getattr(package, name))
     text += "def output_shape(operator: str, shape: Sequence[int], *args: Any, **options: Any) "
     text += "-> tuple[int, ...]: ...\n"
+    text += "class PlanSummary(NamedTuple):\n    implementations: dict[str, str]\n"
+    text += "    tiles: dict[str, int]\n    scratch_bytes: dict[str, int]\n"
+    text += "def explain_plan(operator: str, shape: Sequence[int], *args: Any, "
+    text += "dtype: DTypeLike = 'f4', strides: Sequence[int] | None = None, **options: Any) "
+    text += "-> PlanSummary: ...\n"
     text += "def set_threads(count: int) -> None: ...\ndef get_threads() -> int: ...\n"
     text += "def targets() -> list[str]: ...\n\n__version__: str\n"
     text += f"__all__: list[str] = {package.__all__!r}\n"
@@ -139,6 +144,7 @@ def core_stub(generated: str) -> str:
         "**options) -> object:": "**options: Any) -> Pool:",
         "-> object:": "-> Any:",
         "-> tuple:": "-> tuple[Any, ...]:",
+        "-> dict:": "-> dict[str, tuple[str, int, int]]:",
     }.items():
         assert vague in generated, vague
         generated = generated.replace(vague, exact)

@@ -64,6 +64,26 @@ TEST(LayerMemory, NoRoomForWhatIsKept) {
   check(smooth, noise({2, 1, 40000}, 5), 100000);
 }
 
+TEST(LayerMemory, NoRoomForACopyOfALayer) {
+  const auto check = [](auto small, auto large) {
+    const Tensor x = noise({1, 1, 8}, 6), far = noise({2, 1, 200000}, 7);
+    small.set_training(true);
+    large.set_training(true);
+    const Tensor y = small.forward(x), gx = small.backward(y);
+    const Tensor far_y = large.forward(far);
+    largest_allocation = 1000;
+    EXPECT_THROW(small = large, std::bad_alloc);
+    largest_allocation = SIZE_MAX;
+    EXPECT_EQ(small.backward(y), gx);
+    refusal([&] { small.backward(far_y); }, Code::shape_mismatch);
+    small = large;
+    EXPECT_EQ(small.backward(far_y), large.backward(far_y));
+  };
+  check(MaxPool1D(2), MaxPool1D(2));
+  check(GlobalMaxPool(1), GlobalMaxPool(1));
+  check(SmoothMaxPoolND({2}), SmoothMaxPoolND({2}));
+}
+
 TEST(LayerMemory, ATensorWithoutRoomForACopyStaysAsItWas) {
   const Tensor large({40000}, 3);
   Tensor small({2}, {1, 2});

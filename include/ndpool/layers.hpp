@@ -90,6 +90,7 @@ class PoolLayer : public Layer {
 /// global pools with ties `all` and `split` one bit per input element.
 class MaxLayer : public PoolLayer {
  public:
+  ~MaxLayer() override = default;
   std::size_t kept_bytes() const final;
 
   /// Where the maximum of each output is: its position on every pooled axis, counted without padding. The shape is that
@@ -100,6 +101,11 @@ class MaxLayer : public PoolLayer {
  protected:
   MaxLayer(const char* name, const Pool& pool, int pooled_axes, Edges edges = Edges::drop, Ties ties = Ties::first)
       : PoolLayer(name, pool, pooled_axes, edges), ties_(ties) {}
+  MaxLayer(const MaxLayer&) = default;
+  MaxLayer(MaxLayer&&) = default;
+  /// By a copy that is moved: without memory for it, this layer stays what it is.
+  MaxLayer& operator=(const MaxLayer& other) { return *this = MaxLayer(other); }
+  MaxLayer& operator=(MaxLayer&&) = default;
 
  private:
   template <class T>
@@ -137,10 +143,16 @@ class AverageLayer : public PoolLayer {
 /// Smooth max: keeps the input, on which all its weights depend.
 class SmoothMaxLayer : public PoolLayer {
  public:
+  ~SmoothMaxLayer() override = default;
   std::size_t kept_bytes() const final { return static_cast<std::size_t>(x_.size()) * sizeof(float); }
 
  protected:
   using PoolLayer::PoolLayer;
+  SmoothMaxLayer(const SmoothMaxLayer&) = default;
+  SmoothMaxLayer(SmoothMaxLayer&&) = default;
+  /// As that of MaxLayer.
+  SmoothMaxLayer& operator=(const SmoothMaxLayer& other) { return *this = SmoothMaxLayer(other); }
+  SmoothMaxLayer& operator=(SmoothMaxLayer&&) = default;
 
  private:
   void run_and_keep(const Tensor& x, Tensor& y) final;

@@ -6,6 +6,7 @@ NumPy arrays in, NumPy arrays out; inputs may also be anything with DLPack. Ever
 
 from ndpool._core import __version__, get_threads, set_threads, targets
 from ndpool._operators import (
+    PlanSummary,
     adaptive_avg_pool,
     adaptive_lp_pool,
     adaptive_max_pool,
@@ -13,6 +14,7 @@ from ndpool._operators import (
     adaptive_smooth_max_pool,
     adaptive_sum_pool,
     avg_pool,
+    explain_plan,
     global_avg_pool,
     global_lp_pool,
     global_max_pool,
@@ -29,6 +31,7 @@ from ndpool._operators import (
 )
 
 __all__ = [
+    "PlanSummary",
     "__version__",
     "adaptive_avg_pool",
     "adaptive_lp_pool",
@@ -37,6 +40,7 @@ __all__ = [
     "adaptive_smooth_max_pool",
     "adaptive_sum_pool",
     "avg_pool",
+    "explain_plan",
     "get_threads",
     "global_avg_pool",
     "global_lp_pool",

@@ -14,19 +14,23 @@ from ndpool._onnx_operators import Array
 
 
 class Declared:
-    """What a model says of one array: its dtype and, where it says so, its shape."""
+    """What a model says of one array: its dtype and its shape, where it says so."""
 
     def __init__(self, kind: str, value: onnx.ValueInfoProto) -> None:
-        tensor = value.type.tensor_type
         self.name = f"the {kind} {value.name!r}"
-        self.dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        if value.type.WhichOneof("value") not in (None, "tensor_type"):
+            raise ValueError(f"{self.name} is declared as no tensor")
+        tensor = value.type.tensor_type
+        self.dtype: numpy.dtype[Any] | None = None
+        if tensor.elem_type != onnx.TensorProto.UNDEFINED:
+            self.dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
         self.shape: list[int | str | None] | None = None
         if tensor.HasField("shape"):
             self.shape = [_length(dimension) for dimension in tensor.shape.dim]
 
     def check(self, array: Array, symbols: dict[str, int]) -> None:
         """`symbols` are the lengths that names stand for, as far as they are known."""
-        if array.dtype != self.dtype:
+        if self.dtype is not None and array.dtype != self.dtype:
             raise TypeError(f"{self.name} has dtype {array.dtype}; expected {self.dtype}")
         if self.shape is None:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy
 import numpy.typing
@@ -20,7 +20,7 @@ Empty = Literal["error", "identity"]
 Rounding = Literal["half_even", "toward_zero", "floor", "half_away"]
 PadMode = Literal["zero", "ignore"]
 
-# Descriptions by the name of their operator, for output_shape.
+# Descriptions by the name of their operator, for output_shape and explain_plan.
 _descriptions: dict[str, Callable[..., Pool | Unpool]] = {}
 
 
@@ -541,6 +541,22 @@ def _name_unpool() -> None:
 _name_unpool()
 
 
+def _describe(
+    operator: str, known: dict[str, Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """The pool of an operator that is one of the names in `known`."""
+    if not isinstance(operator, str):
+        raise TypeError(f"operator must be a name, not {type(operator).__name__}")
+    if operator not in known:
+        raise ValueError(f"operator must be one of {', '.join(known)}, not {operator!r}")
+    return known[operator](*args, **options)
+
+
+def _require_ints(value: Any, name: str) -> None:
+    if hasattr(value, "__index__") and not hasattr(value, "__len__"):
+        raise TypeError(f"{name} must be a tuple of ints, not {type(value).__name__}")
+
+
 def output_shape(
     operator: str, shape: Sequence[int], *args: Any, **options: Any
 ) -> tuple[int, ...]:
@@ -549,13 +565,45 @@ def output_shape(
     >>> ndpool.output_shape("max", (64, 112, 112), (3, 3), stride=2, padding=1)
     (64, 56, 56)
     """
-    if not isinstance(operator, str):
-        raise TypeError(f"operator must be a name, not {type(operator).__name__}")
-    if hasattr(shape, "__index__") and not hasattr(shape, "__len__"):
-        raise TypeError(f"shape must be a tuple of ints, not {type(shape).__name__}")
-    if operator not in _descriptions:
-        raise ValueError(f"operator must be one of {', '.join(_descriptions)}, not {operator!r}")
-    return _descriptions[operator](*args, **options).output_shape(shape)
+    pool = _describe(operator, _descriptions, args, options)
+    _require_ints(shape, "shape")
+    return pool.output_shape(shape)
 
 
-output_shape.__module__ = "ndpool"
+class PlanSummary(NamedTuple):
+    """How each map of a pool runs, by the name of the map."""
+
+    implementations: dict[str, str]
+    tiles: dict[str, int]
+    scratch_bytes: dict[str, int]
+
+
+def explain_plan(
+    operator: str,
+    shape: Sequence[int],
+    *args: Any,
+    dtype: numpy.typing.DTypeLike = "f4",
+    strides: Sequence[int] | None = None,
+    **options: Any,
+) -> PlanSummary:
+    """What runs each map of an operator on an array of `shape`, without an array.
+
+    The implementation that the plan has chosen, the pieces that threads can share, and the scratch
+    that each thread keeps. `strides` are bytes, as those of NumPy; results and gradients of results
+    are packed.
+
+    >>> plan = ndpool.explain_plan("max", (64, 112, 112), (3, 3), stride=2, padding=1)
+    >>> sorted(plan.implementations)
+    ['forward', 'forward_with_indices', 'jvp', 'jvp_from_indices', 'vjp', 'vjp_from_indices']
+    """
+    pools = {name: pool for name, pool in _descriptions.items() if name != "max_unpool"}
+    pool = _describe(operator, pools, args, options)
+    _require_ints(shape, "shape")
+    _require_ints(strides, "strides")
+    maps = pool.explain(shape, dtype, strides)
+    columns = ({name: row[column] for name, row in maps.items()} for column in range(3))
+    return PlanSummary(*columns)
+
+
+for _public in (output_shape, PlanSummary, explain_plan):
+    _public.__module__ = "ndpool"

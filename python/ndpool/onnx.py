@@ -30,6 +30,12 @@ def _require_known(opset: int) -> None:
         )
 
 
+def _opset(model: onnx.ModelProto) -> int:
+    """The version of ONNX's own operators in a model."""
+    opsets = {entry.domain: entry.version for entry in model.opset_import}
+    return opsets.get("", opsets.get("ai.onnx", 1))
+
+
 def _is_pool(node: onnx.NodeProto) -> bool:
     return node.domain in ("", "ai.onnx") and node.op_type in operators
 
@@ -122,8 +128,7 @@ class Model(BackendRep):
 
     def __init__(self, model: onnx.ModelProto) -> None:
         graph = model.graph
-        opsets = {entry.domain: entry.version for entry in model.opset_import}
-        opset = opsets.get("", opsets.get("ai.onnx", 1))
+        opset = _opset(model)
         _require_known(opset)
         self._steps = [_Step.of(node, opset) for node in graph.node]
         onnx.checker.check_model(model)
@@ -182,9 +187,10 @@ class Backend(BackendBase):
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **_: Any) -> bool:
-        """True if every operator of the model is a pool."""
-        nodes = loaded(model).graph.node
-        return cls.supports_device(device) and all(_is_pool(node) for node in nodes)
+        """True if every operator of the model is a pool, of an opset that is known."""
+        read = loaded(model)
+        is_known = all(_is_pool(node) for node in read.graph.node) and _opset(read) <= _newest_opset
+        return cls.supports_device(device) and is_known
 
     @classmethod
     def prepare(cls, model: Any, device: str = "CPU", **_: Any) -> Model:

@@ -318,6 +318,24 @@ Array write_array(nb::handle object, const char* name) {
   return array;
 }
 
+Scalar read_scalar(nb::handle object, const char* name) {
+  if (PyUnicode_Check(object.ptr()) && PyUnicode_CompareWithASCIIString(object.ptr(), "bfloat16") == 0)
+    return Scalar::bf16;  // which NumPy only knows once ml_dtypes is imported
+  PyArray_Descr* descriptor = nullptr;
+  // NumPy would take None for float64.
+  if (object.is_none() || PyArray_DescrConverter(object.ptr(), &descriptor) != NPY_SUCCEED) {
+    PyErr_Clear();
+    type_error(std::string(name) + " must be a dtype, such as 'f4', not " + nb::repr(object).c_str());
+  }
+  const nb::object owner = nb::steal(reinterpret_cast<PyObject*>(descriptor));
+  const int scalar = scalar_of_numpy(descriptor->type_num);
+  const std::string text = nb::str(owner).c_str();
+  if (scalar < 0) reject_dtype(name, text);
+  if (PyArray_ISNBO(descriptor->byteorder) == 0)
+    type_error(std::string(name) + " has dtype " + text + ", whose bytes are not in the order of this machine");
+  return static_cast<Scalar>(scalar);
+}
+
 Array new_array(const Shape& shape, Scalar scalar) {
   PyArray_Descr* descriptor = descriptor_of(scalar);
   Index bytes = element_count(shape);

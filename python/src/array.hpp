@@ -45,6 +45,9 @@ Array read_array(nb::handle object, const char* name, const Scalar* like = nullp
 /// The array in `object`, to be written: a NumPy array or one with DLPack.
 Array write_array(nb::handle object, const char* name);
 
+/// The scalar that `object` names: a dtype, whatever numpy.dtype makes one of, or "bfloat16".
+Scalar read_scalar(nb::handle object, const char* name);
+
 /// A new packed NumPy array.
 Array new_array(const Shape& shape, Scalar scalar);
 

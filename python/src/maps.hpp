@@ -14,6 +14,10 @@ nb::object beta_derivative(Described& pool, nb::handle x, nb::handle out);
 nb::object jvp_from_indices(Described& pool, nb::handle indices, nb::handle dx, nb::handle out, nb::handle shape);
 nb::object vjp_from_indices(Described& pool, nb::handle indices, nb::handle gy, nb::handle out, nb::handle shape);
 
+/// The implementation, tiles and scratch of each map on arrays of this shape: a dict of tuples. `strides` are bytes, or
+/// None.
+nb::dict explain(const Described& pool, nb::handle shape, nb::handle dtype, nb::handle strides);
+
 nb::object unpool_forward(const Unpool& unpool, nb::handle y, nb::handle indices, nb::handle out);
 nb::object unpool_jvp(const Unpool& unpool, nb::handle dy, nb::handle indices, nb::handle out);
 nb::object unpool_vjp(const Unpool& unpool, nb::handle indices, nb::handle gx, nb::handle out);

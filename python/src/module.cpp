@@ -114,6 +114,8 @@ NB_MODULE(_core, module) {
             return self.pool().geometry(read_extents(shape, "shape", 1)).tap_count();
           },
           required("shape"), "Elements of the largest window on an array of `shape`: how many tap numbers there are.")
+      .def("explain", &explain, required("shape"), required("dtype"), optional("strides"),
+           "{map: (implementation, tiles, scratch bytes of each thread)} on arrays of `shape`; strides are bytes.")
       .def("forward", &forward, required("x"), optional("out"), optional("indices"),
            "y, written to `out` if it is given. With indices (True, or an array to write) the pair (y, indices).")
       .def("jvp", &jvp, required("x"), required("dx"), optional("out"), "dy, without y.")

@@ -374,6 +374,30 @@ def test_results_have_the_dtype_of_the_model():
         ndpool.onnx.prepare(model).run([np.ones((1, 1, 4), np.float32)])
 
 
+def test_values_in_between_may_be_declared_without_a_type():
+    node = helper.make_node("MaxPool", ["x"], ["m"], kernel_shape=[2])
+    nodes = [node, helper.make_node("GlobalMaxPool", ["m"], ["y"])]
+    x = np.array([[[1, 3, 2, 9]]], np.float32)
+    for declared in (
+        onnx.ValueInfoProto(name="m"),
+        helper.make_tensor_value_info("m", TensorProto.UNDEFINED, (1, 1, 3)),
+    ):
+        model = model_of(nodes, {"x": (1, 1, 4)}, ["y"])
+        model.graph.value_info.append(declared)
+        assert ndpool.onnx.prepare(model).run([x]).y == 9
+    model.graph.value_info[0].type.tensor_type.shape.dim[2].dim_value = 2
+    with pytest.raises(ValueError, match=r"the value 'm' has shape \(1, 1, 3\)"):
+        ndpool.onnx.prepare(model).run([x])
+
+
+def test_what_is_declared_as_no_tensor_is_refused():
+    model = pool_model()
+    shape = model.graph.input[0].type.tensor_type
+    model.graph.input[0].type.sequence_type.elem_type.tensor_type.CopyFrom(shape)
+    with pytest.raises(ValueError, match="the input 'x' is declared as no tensor"):
+        ndpool.onnx.prepare(model)
+
+
 def test_outputs_info_is_checked():
     node = helper.make_node("GlobalMaxPool", ["x"], ["y"])
     x = np.ones((1, 2, 4), np.float32)
@@ -422,6 +446,8 @@ def test_opsets_of_the_future_are_refused():
     text = f"opset {newest + 1} is not known; onnx .* has opsets up to {newest}"
     with pytest.raises(ValueError, match=text):
         ndpool.onnx.prepare(pool_model(opset=newest + 1))
+    assert ndpool.onnx.is_compatible(pool_model(opset=newest))
+    assert not ndpool.onnx.is_compatible(pool_model(opset=newest + 1))
     node = helper.make_node("GlobalMaxPool", ["x"], ["y"])
     with pytest.raises(ValueError, match=text):
         ndpool.onnx.run_node(node, [x], opset_version=newest + 1)

@@ -99,7 +99,7 @@ def test_pools_are_values(pool):
 def test_doctests():
     finder = doctest.DocTestFinder(recurse=False)
     runner = doctest.DocTestRunner()
-    for name in [*OPERATORS, "output_shape"]:
+    for name in [*OPERATORS, "output_shape", "explain_plan"]:
         tests = finder.find(getattr(ndpool, name), name, globs={"ndpool": ndpool, "numpy": np})
         assert tests and tests[0].examples, name
         for test in tests:

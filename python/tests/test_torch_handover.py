@@ -264,6 +264,14 @@ def test_fake_tensors_and_transformations(rank, call):
     torch.testing.assert_close(gradient, expected)
 
 
+@pytest.mark.parametrize("rank, call", CALLS)
+def test_functionalized_functions_give_what_torch_gives(rank, call):
+    mine, installed, theirs = functions(rank, call)
+    x = sample(rank)
+    for function in (mine, installed):
+        torch.testing.assert_close(torch.func.functionalize(function)(x), theirs(x), equal_nan=True)
+
+
 # Autocast
 
 

@@ -68,12 +68,24 @@ SENTENCES = {
     "avg x.npy -o y.npy -k 2,2 --divisor 3 --count-exclude-pad": "--divisor excludes "
     "--count-exclude-pad",
     "explain --shape 4 -k 2 --divisor 0": "--divisor 0 cannot divide; give another number or none",
+    "max x.npy -o y.npy -k 2,2 --threads 2.5": "--threads must be a whole number, not '2.5'",
+    "max x.npy -o y.npy -k 2,2 --threads 1025": "--threads must be from 1 to 1024, not 1025",
+    "pyramid x.npy -o p -k 2,2 --levels two": "--levels must be a whole number, not 'two'",
+    "pyramid x.npy -o p -k 2,2 --levels 0": "--levels must be from 1 to 62, not 0",
+    "pyramid x.npy -o p -k 2,2 --levels 99999999999999999999": "--levels has the number "
+    "99999999999999999999, which does not fit 64 bits",
     "smooth-max x.npy -o y.npy -k 2,2 --beta soft": "--beta must be a number, not 'soft'",
     "lp x.npy -o y.npy -k 2,2 --p 1e999": "--p has the number 1e999, which does not fit 64 bits",
     "lp x.npy -o y.npy -k 2,2 --ties all": "--ties is for --p inf, not for --p 2",
     "explain --shape 8,8 --op adaptive-max --output-size 2,2 --stride 2,2": "adaptive-max has no "
     "option --stride",
     "explain --shape 8,8 -k 2,2 --output-size 2,2": "max has no option --output-size",
+    "explain --shape 8,8 -k 2,2 --dtype uint8": "--dtype is for --plan",
+    "explain --shape 8,8 -k 2,2 --plan --dtype uint9": "--dtype must be one of float32, float64, "
+    "float16, bfloat16, int8, uint8, int16, uint16, int32, int64, uint32, uint64, bool, not "
+    "'uint9'",
+    "explain --shape 8,8 --op smooth-max -k 2,2 --plan --dtype uint8": "--dtype uint8 has no "
+    "exp, log and pow, which smooth-max needs",
     "pyramid x.npy -o p -k 2,2 --levels 1 --op max --rounding floor": "--rounding is for --op avg, "
     "not for --op max",
     "pyramid x.npy -o - -k 2,2 --levels 1": "-o must be a folder here, not -",
@@ -115,6 +127,8 @@ def test_dtype_of_a_picture(folder):
 LISTS = [
     ["--kernel", "2, 2", "--stride", "1, 1", "--padding", "SAME"],
     ["--kernel", "2,", "2", "--stride", "1,", "1", "--padding", "Same"],
+    ["--kernel=2,", "2", "--stride=1,", "1", "--padding=0:1,", "0:1"],
+    ["-k2,", "2", "-s1,", "1", "-p", "same"],
     ["--kernel", " 2 ,2 ", "--stride", "1,1", "--padding", " same"],
     ["--kernel", "2,2", "--stride", "1,1", "--padding", "0:1, 0:1"],
 ]
@@ -139,6 +153,11 @@ def test_choices_in_any_case():
     done("max", "x.npy", "-o", "y.npy", "-k", "2,2", "--nan", "Ignore", "--ties", "ALL")
     done("pyramid", "x.npy", "-o", "p", "-k", "3,3", "--levels", "1", "--op", "MAX",
          "--edges", "Drop")  # fmt: skip
+    done("max", "b.npy", "-o", "y.npy", "-k", "2,2", "--dtype", "BFloat16")
+    words = ["explain", "--shape", "8,8", "-k", "2,2", "--plan"]
+    assert done(*words, "--op", "AVG", "--dtype", "UInt8") == done(
+        *words, "--op", "avg", "--dtype", "uint8"
+    )
     description = json.loads(Path("p/pyramid.json").read_text())
     assert description["operator"] == "max" and description["levels"][0]["shape"] == [2, 2]
 

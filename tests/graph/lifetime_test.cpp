@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -130,6 +131,38 @@ TEST_F(ProgramLifetime, AProgramMayMoveWhileItRuns) {
   expect_error(moved_from, [&] { program->forward({{x, three}}); });
 }
 
+/// What y = 10 w x makes of x = 3 and w = 2 if a map in the middle, when it is called, calls `ends` on the program.
+class ProgramThatEnds : public ProgramLifetime {
+ protected:
+  std::optional<Program<float>> program;
+  std::function<void()> ends;
+  Node z = graph.multiply(graph.custom({graph.scale(x, 10)}, {1}, {copies(), copies(), copies()}), w);
+
+  CustomMaps<float>::Function copies() {
+    return [this](const CustomCall<float>& call) {
+      if (const auto once = std::exchange(ends, nullptr)) once();
+      call.out({1}).data()[0] = call.x(0).data()[0];
+    };
+  }
+};
+
+TEST_F(ProgramThatEnds, InItsOwnRunComputesToTheEnd) {
+  const std::function<void()> ways[] = {[&] { program.reset(); }, [&] { program = graph.compile({y}); },
+                                        [&] { program = std::optional(*program); }};
+  for (const auto& way : ways) {
+    program = graph.compile({z});
+    const auto arena = program->make_arena();
+    ends = way;
+    EXPECT_EQ(program->forward(*arena, {{x, three}})[z][0], 60);
+    program = graph.compile({z});
+    ends = way;
+    const auto results = program->forward({{x, three}});
+    expect_error(
+        R"(value of node "multiply1" (1): these results are gone, because the program or arena that held them is)",
+        [&] { results.value(z); });
+  }
+}
+
 TEST_F(ProgramLifetime, ResultsThatWereMovedFromAreStillResults) {
   Program<float> program = compile();
   auto results = program.forward({{x, three}});
@@ -193,6 +226,25 @@ TEST_F(ProgramLifetime, ResultsDoNotFollowParametersThatChange) {
   const auto results = program.forward({{x, three}});
   program.parameter(w)[0] = 100;
   EXPECT_EQ(results[w][0], 2);
+}
+
+TEST_F(ProgramLifetime, ResultsCannotBeInputsOfTheRunThatOverwritesThem) {
+  Program<float> program = compile();
+  const std::string sentence =
+      R"(the array for node "y" (1) is a result of the last run, which this run overwrites: copy it first)";
+  const auto results = program.forward({{x, three}});
+  expect_error("vjp: " + sentence, [&] { program.vjp({{x, three}}, {{y, results[y]}}); });
+  const auto again = program.forward({{x, three}});
+  const std::string of_x =
+      R"(the array for node "x" (1) is a result of the last run, which this run overwrites: copy it first)";
+  expect_error("input: " + of_x, [&] { program.forward({{x, again[y]}}); });
+  const auto third = program.forward({{x, three}});
+  expect_error("jvp: " + of_x, [&] { program.jvp({{x, three}}, {{x, view(third[y].data(), {1})}}); });
+  const auto arena = program.make_arena();
+  const auto apart = program.forward({{x, three}});
+  EXPECT_EQ(program.forward(*arena, {{x, apart[y]}})[y][0], 12);  // another arena's are not overwritten
+  EXPECT_EQ(program.forward({{x, std::vector<float>(apart[y].begin(), apart[y].end())}})[y][0], 12);
+  EXPECT_EQ(program.forward({{x, program.parameter(w)}})[y][0], 4);
 }
 
 TEST_F(ProgramLifetime, CopiesOfAProgramDoNotShareResults) {

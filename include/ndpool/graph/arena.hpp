@@ -4,6 +4,7 @@
 #include <ndpool/graph/compiled.hpp>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <new>
 
@@ -30,6 +31,11 @@ class Arena {
   ~Arena() { std::destroy_n(elements, code_->elements); }
 
   std::size_t bytes() const { return code_->arena_bytes(); }
+  /// True if an array lies here, as results do, and would be overwritten by the next run.
+  bool holds(const T* array, Index count) const {
+    const std::less<const T*> before;
+    return count > 0 && before(array, elements + code_->elements) && before(elements, array + count);
+  }
 
  private:
   static constexpr std::align_val_t alignment{64};

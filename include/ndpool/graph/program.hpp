@@ -17,15 +17,18 @@ class Program {
   };
 
   explicit Program(std::shared_ptr<const graph::Compiled<T>> code)
-      : code_(std::move(code)), offsets_(this->code().nodes.size(), 0), arena_(make_arena()) {
+      : code_(std::move(code)),
+        offsets_(this->code().nodes.size(), 0),
+        parameters_(std::make_shared<std::vector<T>>()),
+        arena_(make_arena()) {
     for (std::size_t n = 0; n < code_->nodes.size(); ++n) {
       if (code_->nodes[n].source != graph::Source::parameter) continue;
-      offsets_[n] = parameters_.size();
-      parameters_.insert(parameters_.end(), code_->nodes[n].values.begin(), code_->nodes[n].values.end());
+      offsets_[n] = parameters_->size();
+      parameters_->insert(parameters_->end(), code_->nodes[n].values.begin(), code_->nodes[n].values.end());
     }
   }
   Program(const Program& other)
-      : code_(other.code_), offsets_(other.offsets_), parameters_(other.parameters_), arena_(make_arena()) {}
+      : code_(other.code_), offsets_(other.offsets_), parameters_(other.copy_parameters()), arena_(make_arena()) {}
   Program(Program&&) noexcept = default;
   /// One of either kind, taken by value: a program that is assigned to itself stays what it is.
   Program& operator=(Program other) noexcept {
@@ -56,26 +59,26 @@ class Program {
     if (code_->nodes[position].source != graph::Source::parameter)
       graph::fail(Code::index_out_of_range,
                   "node " + code_->describe(static_cast<int>(position)) + " is not a parameter");
-    return {parameters_.data() + offsets_[position], static_cast<std::size_t>(code_->facts[position].elements)};
+    return {parameters_->data() + offsets_[position], static_cast<std::size_t>(code_->facts[position].elements)};
   }
   /// All parameters, and all inputs, that the outputs need.
   std::vector<Node> parameters() const { return nodes_from(graph::Source::parameter); }
   std::vector<Node> inputs() const { return nodes_from(graph::Source::input); }
 
   /// The values of all outputs. `inputs` has an array for every input and all side data that the outputs need.
-  Results<T> forward(const graph::BoundArrays<T>& inputs) { return forward(own_arena(), inputs); }
+  Results<T> forward(const graph::BoundArrays<T>& inputs) { return forward(*own_arena(), inputs); }
   Results<T> forward(Arena<T>& arena, const graph::BoundArrays<T>& inputs) const {
     return start(arena, graph::Mode::forward, inputs).run();
   }
 
   /// The values and, for tangents of inputs and parameters (zero where none is given), the tangents of all outputs.
   Results<T> jvp(const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& tangents) {
-    return jvp(own_arena(), inputs, tangents);
+    return jvp(*own_arena(), inputs, tangents);
   }
   Results<T> jvp(Arena<T>& arena, const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& tangents) const {
     Run run = start(arena, graph::Mode::jvp, inputs);
     for (const Bound<T>& tangent : tangents) {
-      const int at = checked(tangent, "jvp");
+      const int at = checked(arena, tangent, "jvp");
       const graph::NodeFacts& facts = code_->facts[static_cast<std::size_t>(at)];
       if (!facts.is_leaf || !facts.is_active)
         graph::fail(Code::index_out_of_range,
@@ -87,12 +90,12 @@ class Program {
 
   /// The values and, for gradients of outputs (zero where none is given), the gradients of all inputs and parameters.
   Results<T> vjp(const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& gradients) {
-    return vjp(own_arena(), inputs, gradients);
+    return vjp(*own_arena(), inputs, gradients);
   }
   Results<T> vjp(Arena<T>& arena, const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& gradients) const {
     Run run = start(arena, graph::Mode::vjp, inputs);
     for (const Bound<T>& gradient : gradients) {
-      const int at = checked(gradient, "vjp");
+      const int at = checked(arena, gradient, "vjp");
       if (!code_->facts[static_cast<std::size_t>(at)].is_output)
         graph::fail(Code::index_out_of_range,
                     "vjp: node " + code_->describe(at) + " takes no gradient: it is not an output");
@@ -105,7 +108,7 @@ class Program {
 
   /// The value of an output that is a single number, and its gradients.
   ValueAndGradients value_and_grad(const Node& loss, const graph::BoundArrays<T>& inputs = {}) {
-    return value_and_grad(own_arena(), loss, inputs);
+    return value_and_grad(*own_arena(), loss, inputs);
   }
   ValueAndGradients value_and_grad(Arena<T>& arena, const Node& loss, const graph::BoundArrays<T>& inputs = {}) const {
     const graph::NodeFacts& facts = code().facts_of(loss, "value_and_grad");
@@ -128,9 +131,14 @@ class Program {
       graph::fail(Code::null_data, "this program was moved from: only the one it was moved to can run");
     return *code_;
   }
-  Arena<T>& own_arena() {
+  /// Held for the whole of a run, as are code and parameters: a custom map may assign to the program that runs.
+  std::shared_ptr<Arena<T>> own_arena() {
     code();
-    return *arena_;
+    return arena_;
+  }
+  std::shared_ptr<std::vector<T>> copy_parameters() const {
+    code();
+    return std::make_shared<std::vector<T>>(*parameters_);
   }
 
   std::vector<Node> nodes_from(graph::Source source) const {
@@ -152,19 +160,19 @@ class Program {
     for (const Bound<T>& input : inputs) bind(arena, input);
     for (std::size_t n = 0; n < code_->nodes.size(); ++n) {
       const graph::NodeRecord<T>& node = code_->nodes[n];
-      if (node.source == graph::Source::parameter) arena.values[n] = parameters_.data() + offsets_[n];
+      if (node.source == graph::Source::parameter) arena.values[n] = parameters_->data() + offsets_[n];
       if (node.source == graph::Source::constant) arena.values[n] = node.values.data();
       if (code_->facts[n].is_leaf && arena.values[n] == nullptr && code_->facts[n].elements > 0)
         graph::fail(Code::null_data, std::string(node.kind()) + " node " + code_->describe(static_cast<int>(n)) +
                                          " needs an array, and none was given");
     }
-    return {code_, arena, mode, std::move(lock)};
+    return {code_, arena, mode, std::move(lock), parameters_};
   }
 
   void bind(Arena<T>& arena, const Bound<T>& input) const {
     // A program whose outputs do not need some input still takes it: others of the same graph may.
     if (code_->knows(input.node()) && code_->position[static_cast<std::size_t>(input.node().number())] < 0) return;
-    const int at = checked(input, "input");
+    const int at = checked(arena, input, "input");
     const graph::Source source = code_->nodes[static_cast<std::size_t>(at)].source;
     if (source != graph::Source::input && source != graph::Source::side)
       graph::fail(Code::index_out_of_range, "node " + code_->describe(at) + " is no input of the program, but a " +
@@ -178,9 +186,13 @@ class Program {
     array = given.data();
   }
 
-  /// The position of the node of an array whose size, and shape if it tells one, is right.
-  int checked(const Bound<T>& array, const char* what) const {
+  /// The position of the node of an array whose size, and shape if it tells one, is right, and that this run does not
+  /// overwrite.
+  int checked(const Arena<T>& arena, const Bound<T>& array, const char* what) const {
     const int at = code_->position_of(array.node(), what);
+    if (arena.holds(array.data(), array.count()))
+      graph::fail(Code::overlap, std::string(what) + ": the array for node " + code_->describe(at) +
+                                     " is a result of the last run, which this run overwrites: copy it first");
     const graph::NodeRecord<T>& node = code_->nodes[static_cast<std::size_t>(at)];
     if (array.shape() != nullptr && !(*array.shape() == node.shape))
       graph::fail(Code::shape_mismatch, std::string(what) + ": the array for node " + code_->describe(at) + " is " +
@@ -194,8 +206,8 @@ class Program {
 
   std::shared_ptr<const graph::Compiled<T>> code_;
   std::vector<std::size_t> offsets_;  ///< of each node that is a parameter
-  std::vector<T> parameters_;
-  std::unique_ptr<Arena<T>> arena_;
+  std::shared_ptr<std::vector<T>> parameters_;
+  std::shared_ptr<Arena<T>> arena_;
 };
 
 }  // namespace ndpool

@@ -10,10 +10,11 @@ namespace ndpool::graph {
 /// One run over one tape.
 template <class T>
 struct Run {
-  std::shared_ptr<const Compiled<T>> shared_code;  ///< of its own: a custom map may move the program that runs
+  std::shared_ptr<const Compiled<T>> shared_code;  ///< held, as a custom map may move or end the program that runs
   Arena<T>& arena;
   Mode mode;
   typename Arena<T>::Lock lock = {};
+  std::shared_ptr<const std::vector<T>> parameters = {};  ///< held, too
   BoundArrays<T> seeds = {};
   const Compiled<T>& code = *shared_code;
 

@@ -186,7 +186,12 @@ def is_watched(x: Tensor) -> bool:
 
 def is_foreign(x: Tensor) -> bool:
     """True for tensors that only an operator can serve: they are no memory, or traced."""
-    return _dispatch_modes() > 0 or is_tracing() or type(x) not in (Tensor, torch.nn.Parameter)
+    return (
+        _dispatch_modes() > 0
+        or is_tracing()
+        or type(x) not in (Tensor, torch.nn.Parameter)
+        or torch._is_functional_tensor(x)  # type: ignore[attr-defined]
+    )
 
 
 def is_own(x: Tensor) -> bool:

@@ -33,6 +33,10 @@ def values(x: Floats, ints: NDArray[numpy.uint8], flag: bool) -> None:
     y, indices = ndpool.max_pool(x, (2, 2), return_indices=True)
     assert_type(ndpool.max_unpool(y, indices, (4, 4)), Floats)
     assert_type(ndpool.output_shape("max", (4, 4), (2, 2)), tuple[int, ...])
+    plan = ndpool.explain_plan("max", x.shape, (2, 2), dtype=x.dtype, strides=x.strides)
+    assert_type(plan, ndpool.PlanSummary)
+    assert_type(plan.implementations, dict[str, str])
+    assert_type(plan.tiles["forward"], int)
     assert_type(ndpool.get_threads(), int)
     assert_type(ndpool.targets(), list[str])
 
@@ -64,6 +68,7 @@ def wrong_calls(x: Floats) -> None:
     ndpool.avg_pool.beta_derivative(x, (2, 2))  # type: ignore
     ndpool.max_pool.vjp(x, (2, 2))  # type: ignore
     ndpool.max_pool(x, (2, 2)).nonsense()  # type: ignore
+    ndpool.explain_plan("max", (4, 4), (2, 2), strides=4)  # type: ignore
     ndpool.set_threads("2")  # type: ignore
     a, b = ndpool.max_pool(x, (2, 2), return_indices=True)
     b.nonsense()  # type: ignore
