@@ -36,6 +36,8 @@ struct Calls {
                                      METH_FASTCALL, "Remembers a call: add(entry, x, *arguments). True if it could."},
                                     {"reads", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&reads)),
                                      METH_FASTCALL, "True if calls(x, *arguments) can be remembered."},
+                                    {"find", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&find)),
+                                     METH_FASTCALL, "The entry of a call, or None: find(x, *arguments)."},
                                     {nullptr, nullptr, 0, nullptr}};
     static PyMemberDef members[] = {
         {"__vectorcalloffset__", T_PYSSIZET, offsetof(Head, vectorcall), READONLY, nullptr},
@@ -109,6 +111,15 @@ struct Calls {
     CallKey key;
     TensorRef refs[max_tensors];
     return PyBool_FromLong(read(reinterpret_cast<Calls*>(object), args, count, key, refs));
+  }
+
+  static PyObject* find(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+    Calls* self = reinterpret_cast<Calls*>(object);
+    CallKey key;
+    TensorRef refs[max_tensors];
+    const std::shared_ptr<const Call>* found =
+        read(self, args, count, key, refs) ? self->cache.find(key) : nullptr;
+    return Py_NewRef(found == nullptr ? Py_None : (*found)->entry);
   }
 
   static PyObject* add(PyObject* object, PyObject* const* args, Py_ssize_t count) {

@@ -276,10 +276,7 @@ class Unpooling(PoolFunction):
 
     @staticmethod
     def backward(ctx: Any, gx: Tensor) -> tuple[Tensor, None, None]:
-        (indices,) = ctx.saved_tensors
-        planes = indices.shape[: -len(ctx.size)]
-        gy = gx.reshape(*planes, -1).gather(-1, indices.reshape(*planes, -1))
-        return gy.reshape(indices.shape), None, None
+        return gathered(gx, *ctx.saved_tensors, len(ctx.size)), None, None
 
     @staticmethod
     def jvp(ctx: Any, dy: Tensor, *_: None) -> Tensor:
@@ -291,6 +288,13 @@ class Unpooling(PoolFunction):
     ) -> tuple[Tensor, int]:
         y = _first_axis(y, axes[0], info.batch_size)
         return Unpooling.apply(y, _first_axis(indices, axes[1], info.batch_size), size), 0
+
+
+def gathered(gx: Tensor, indices: Tensor, rank: int) -> Tensor:
+    """The gradient of unpooling: that of the cell which each entry names."""
+    planes = indices.shape[:-rank]
+    gy = gx.reshape(*planes, -1).gather(-1, indices.reshape(*planes, -1))
+    return gy.reshape(indices.shape)
 
 
 def pool(x: Tensor, described: Pooling) -> Tensor:

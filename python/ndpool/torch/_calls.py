@@ -92,4 +92,10 @@ def entry_of(pooling: Pooling, x: Tensor, strides: tuple[int, ...]) -> Entry:
 
 def unpool_entry(y: Tensor, size: tuple[int, ...]) -> Entry:
     x = _maps.new_unpooled(torch.empty_like(y, device="meta"), size)
-    return Entry(_UNPOOL, _maps.unpool_of(size), tuple(x.shape), x.stride())
+    return Entry(
+        _UNPOOL,
+        _maps.unpool_of(size),
+        tuple(x.shape),
+        x.stride(),
+        backward=lambda indices, gx: _autograd.gathered(gx, indices, len(size)),
+    )

@@ -282,7 +282,7 @@ def _lp_pool(
         stride: Size | None = None,
         ceil_mode: bool = False,
     ) -> Tensor:
-        if not is_compiling():
+        if not ceil_mode and _is_norm(norm_type) and not is_compiling():
             y = fast(input, kernel_size, stride, ceil_mode, norm_type)
             if y is not None:
                 return y
@@ -334,16 +334,21 @@ def _max_unpool(rank: int) -> Callable[..., Tensor]:
         if has_torch_function_unary(input):
             return overridden(public, original, input, *arguments)
         x = autocast(input)
-        if not is_compiling() and not _is_unpooled(original, x, *arguments):
+        known = None if is_compiling() or is_tracing() else fast.find(x, *arguments)
+        if known is None and not is_compiling() and not _is_unpooled(original, x, *arguments):
             return original(input, *arguments)
-        kernel = _entries(kernel_size, rank)
-        size = _unpool_output_size(
-            x, kernel, _stride(stride, rank) or kernel, _entries(padding, rank), output_size
-        )
+        if known is None:
+            kernel = _entries(kernel_size, rank)
+            step = _stride(stride, rank) or kernel
+            size = _unpool_output_size(x, kernel, step, _entries(padding, rank), output_size)
+        else:
+            size = known.shape[-rank:]
         if is_compiling() or is_foreign(x):
             return operators.unpool(x, indices, list(size))
-        if _is_packed(indices) and fast.reads(x, *arguments):
+        if known is None and _is_packed(indices) and fast.reads(x, *arguments):
             fast.add(_calls.unpool_entry(x, tuple(size)), x, *arguments)
+        if not is_watched(indices) and bool((indices < 0).any()):  # no index, to ndpool
+            original(x.detach(), *arguments)
         try:
             return _autograd.Unpooling.apply(x, indices, tuple(size))
         except ValueError:
@@ -372,11 +377,7 @@ def _is_unpooled(
     except Exception:
         original(x.detach(), indices, *arguments)
         raise
-    if x.numel() == 0 or result.numel() == 0:
-        return False
-    if not is_watched(indices) and bool((indices < 0).any()):  # no index, to ndpool
-        original(x.detach(), indices, *arguments)
-    return True
+    return x.numel() > 0 and result.numel() > 0
 
 
 max_pool1d, max_pool1d_with_indices = _max_pool(1)

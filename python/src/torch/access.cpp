@@ -41,26 +41,29 @@ bool is_short(at::ScalarType type) { return type == at::kHalf || type == at::kBF
 
 PyObject* none() { return Py_NewRef(Py_None); }
 
-/// The values, recorded or not. Null or None as `TorchTensors::run` says.
-PyObject* unpool(const std::shared_ptr<const Call>& call, const at::Tensor& y, const TensorRef* refs) {
-  // Recorded unpooling is Python's.
-  if (y.requires_grad() && at::GradMode::is_enabled()) return none();
+/// As `TorchTensors::run`.
+PyObject* unpool(const std::shared_ptr<const Call>& call, const at::Tensor& y, const at::Tensor& indices,
+                 const TensorRef* refs) {
   at::Tensor x = new_tensor(call->shape, call->strides, y.scalar_type());
   const Outcome outcome = maps->unpool(call->pool, refs[0], refs[1], ref_of(x));
   if (outcome == Outcome::failed) return nullptr;
-  return outcome == Outcome::declined ? none() : THPVariable_Wrap(std::move(x));
+  if (outcome == Outcome::declined) return none();
+  if (y.requires_grad() && at::GradMode::is_enabled()) record(call, y, x, indices, false);
+  return THPVariable_Wrap(std::move(x));
 }
 
 }  // namespace
 
 bool is_plain(const at::Tensor& x) {
-  static const c10::DispatchKeySet plain = at::detail::empty_cpu({0}, at::kFloat).key_set();
-  return (x.key_set() - plain).empty();
+  // Bits, since the difference of key sets keeps the backends.
+  static const std::uint64_t plain = at::detail::empty_cpu({0}, at::kFloat).key_set().raw_repr();
+  return (x.key_set().raw_repr() & ~plain) == 0;
 }
 
 bool is_quiet() {
   const c10::impl::LocalDispatchKeySet local = c10::impl::tls_local_dispatch_key_set();
-  return (local.included_ - c10::default_included_set).empty() && !at::impl::torch_function_mode_enabled();
+  const std::uint64_t more = local.included_.raw_repr() & ~c10::default_included_set.raw_repr();
+  return more == 0 && !at::impl::torch_function_mode_enabled();
 }
 
 TensorRef ref_of(const at::Tensor& plain) {
@@ -92,7 +95,7 @@ PyObject* TorchTensors::run(const Calls<TorchTensors>& calls, const std::shared_
   const at::Tensor& x = THPVariable_Unpack(args[0]);
   if (!is_quiet() || torch::autograd::isFwGradDefined(x)) return none();
   if (calls.autocasts && is_short(x.scalar_type()) && at::autocast::is_autocast_enabled(at::kCPU)) return none();
-  if (call->kind == CallKind::unpool) return unpool(call, x, refs);
+  if (call->kind == CallKind::unpool) return unpool(call, x, THPVariable_Unpack(args[1]), refs);
 
   const bool is_recorded = x.requires_grad() && at::GradMode::is_enabled();
   const bool has_winners = calls.indexed || (is_recorded && call->kind == CallKind::extreme);

@@ -31,6 +31,7 @@ class PoolNode : public torch::autograd::Node {
     switch (call_->kind) {
       case CallKind::linear: return "NdpoolLinearBackward";
       case CallKind::extreme: return "NdpoolExtremeBackward";
+      case CallKind::unpool: return "NdpoolUnpoolBackward";
       default: return "NdpoolCurvedBackward";
     }
   }
@@ -62,7 +63,7 @@ class PoolNode : public torch::autograd::Node {
     const auto is_simple = [](const at::Tensor& tensor) {
       return is_plain(tensor) && !torch::autograd::isFwGradDefined(tensor);
     };
-    if (!is_quiet() || !is_simple(gy) || (saved.defined() && !is_simple(saved))) return false;
+    if (call_->kind == CallKind::unpool || !is_quiet() || !is_simple(gy) || (saved.defined() && !is_simple(saved))) return false;
     if (gy.sizes() != at::IntArrayRef(call_->shape)) return false;
     if (at::GradMode::is_enabled() && (gy.requires_grad() || (saved.defined() && saved.requires_grad()))) return false;
     return !call_->gradient_strides.empty() || gy.is_contiguous();
@@ -108,10 +109,7 @@ void record(const std::shared_ptr<const Call>& call, const at::Tensor& x, const 
             const at::Tensor& winners, bool is_private) {
   auto node = c10::make_intrusive<PoolNode>(call, is_private);
   node->set_next_edges(torch::autograd::collect_next_edges(x));
-  if (call->kind == CallKind::extreme)
-    node->save(winners);
-  else if (call->kind == CallKind::curved)
-    node->save(x);
+  if (call->kind != CallKind::linear) node->save(call->kind == CallKind::curved ? x : winners);
   torch::autograd::set_history(y, node);
 }
 
