@@ -15,7 +15,7 @@ namespace ndpool::python {
 ///   bool init(PyObject* given)                    reads the last argument of the type
 ///   bool read(PyObject* object, TensorRef& ref)   false unless it is plain memory of the CPU
 ///   bool is_tensor(PyObject* object)              may be true for more than `read` takes
-///   PyObject* run(calls, call, args, refs)        the result, null for an error, or Py_None (new) for Python
+///   PyObject* run(calls, call, args, count, refs)  the result, null for an error, or Py_None (new) for Python
 template <class Access>
 struct Calls {
   struct Head {
@@ -104,7 +104,7 @@ struct Calls {
     const std::shared_ptr<const Call>* found = self->cache.find(key);
     if (found == nullptr) Py_RETURN_NONE;
     if ((*found)->kind == CallKind::torch) return PyObject_Vectorcall(self->reference, args, flagged_count, nullptr);
-    return self->access.run(*self, *found, args, refs);
+    return self->access.run(*self, *found, args, count, refs);
   }
 
   static PyObject* reads(PyObject* object, PyObject* const* args, Py_ssize_t count) {
@@ -146,12 +146,13 @@ struct Calls {
 
   /// The fields of `Entry` in python/ndpool/torch/_calls.py.
   static bool read_entry(PyObject* entry, Call& call) {
-    int kind, winner_bytes;
+    int kind, winner_bytes, is_recorded_in_torch;
     PyObject *recorded, *gradient;
-    if (PyArg_ParseTuple(entry, "iOOOOOiO", &kind, &call.pool, &call.shape_tuple, &call.strides_tuple, &recorded,
-                         &gradient, &winner_bytes, &call.backward) == 0)
+    if (PyArg_ParseTuple(entry, "iOOOOOiOp", &kind, &call.pool, &call.shape_tuple, &call.strides_tuple, &recorded,
+                         &gradient, &winner_bytes, &call.backward, &is_recorded_in_torch) == 0)
       return false;
     call.entry = Py_NewRef(entry);
+    call.is_recorded_in_torch = is_recorded_in_torch != 0;
     call.kind = static_cast<CallKind>(kind);
     call.winners = winner_bytes == 1 ? Dtype::u8 : winner_bytes == 2 ? Dtype::u16 : Dtype::u32;
     return read_numbers(call.shape_tuple, call.shape) && read_numbers(call.strides_tuple, call.strides) &&

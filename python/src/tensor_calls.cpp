@@ -41,7 +41,7 @@ class DlpackTensors {
   }
 
   PyObject* run(const Calls<DlpackTensors>& calls, const std::shared_ptr<const Call>& found, PyObject* const* args,
-                const TensorRef* refs) const {
+                Py_ssize_t, const TensorRef* refs) const {
     const std::shared_ptr<const Call> call = found;  // the cache may be emptied by what Python does
     try {
       if (is_watched(calls, args, call->kind == CallKind::unpool ? 2 : 1, refs)) Py_RETURN_NONE;

@@ -69,6 +69,7 @@ class Entry(NamedTuple):
     gradient_strides: tuple[int, ...] = ()  # empty: row-major where the gradient of y is
     winner_bytes: int = 1
     backward: Callable[[Tensor | None, Tensor], Tensor] | None = None
+    is_recorded_in_torch: bool = False
 
 
 # Must follow CallKind in python/src/calls.hpp.
@@ -76,7 +77,9 @@ IN_TORCH = Entry(0)
 _LINEAR, _EXTREME, _CURVED, _UNPOOL = 1, 2, 3, 4
 
 
-def entry_of(pooling: Pooling, x: Tensor, strides: tuple[int, ...]) -> Entry:
+def entry_of(
+    pooling: Pooling, x: Tensor, strides: tuple[int, ...], is_recorded_in_torch: bool
+) -> Entry:
     """A pool of tensors like x, whose results have these strides where they are not recorded."""
     shape, recorded_strides, winners = _maps.layout_of(pooling, x.shape, x.stride())
     gradient_strides = _maps.strides_of(x.shape, pooling.format.gradient_axis(x))
@@ -86,7 +89,15 @@ def entry_of(pooling: Pooling, x: Tensor, strides: tuple[int, ...]) -> Entry:
     backward = _autograd.backward_of(pooling, x)
     code = {"linear": _LINEAR, "extreme": _EXTREME, "curved": _CURVED}[kind]
     return Entry(
-        code, pooling.pool, shape, strides, recorded_strides, gradient_strides, winners.itemsize, backward
+        code,
+        pooling.pool,
+        shape,
+        strides,
+        recorded_strides,
+        gradient_strides,
+        winners.itemsize,
+        backward,
+        is_recorded_in_torch,
     )
 
 

@@ -18,7 +18,7 @@ from torch.autograd import forward_ad
 from torch.compiler import is_dynamo_compiling as is_compiling
 from torch.overrides import handle_torch_function
 
-from ndpool.torch import _autograd, _calls, _maps
+from ndpool.torch import _autograd, _calls, _handover, _maps
 from ndpool.torch._maps import Format, Pooling
 from ndpool.torch._operators import operators
 
@@ -42,6 +42,7 @@ class Plan(NamedTuple):
     pooling: Pooling | None
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
+    is_recorded_in_torch: bool = False  # what autograd records is torch's
     is_fast: bool = False  # known to `_calls`
 
 
@@ -83,8 +84,8 @@ class Twin:
             x = autocast(x)
         if is_compiling():
             return operators.forward(x, self.text(x, arguments))
-        pooling, shape, strides, *_ = self.find(x, arguments)
-        if pooling is None:
+        pooling, shape, strides, is_recorded_in_torch, _ = self.find(x, arguments)
+        if pooling is None or (is_recorded_in_torch and is_recorded(x)):
             return self.reference(x, *arguments)
         if is_watched(x):
             if is_foreign(x):
@@ -98,8 +99,8 @@ class Twin:
             x = autocast(x)
         if is_compiling():
             return operators.forward_with_winners(x, self.text(x, arguments), True)
-        pooling, shape, strides, *_ = self.find(x, arguments)
-        if pooling is None:
+        pooling, shape, strides, is_recorded_in_torch, _ = self.find(x, arguments)
+        if pooling is None or (is_recorded_in_torch and is_recorded(x)):
             return self.reference(x, *arguments)
         if is_watched(x):
             if is_foreign(x):
@@ -133,19 +134,24 @@ class Twin:
             return Plan(None)
         arguments = tuple(map(_settled, arguments))
         pooling = self.describe(self.sizes(x), *arguments)
+        rule = _handover.rule_of(pooling, x)
+        if rule is not None and not rule.only_recorded:
+            self.calls.add(_calls.IN_TORCH, x, *arguments)
+            return Plan(None)
         if is_foreign(x):  # its sizes may be symbols
             return Plan(pooling)
         unrecorded = Pooling(pooling.pool, self.unrecorded or pooling.format)
         shape, strides, _ = _maps.layout_of(unrecorded, x.shape, x.stride())
         if len(self.plans) >= self.most_plans:
             self.plans.clear()
-        return self.speed_up(x, arguments, Plan(pooling, shape, strides))
+        return self.speed_up(x, arguments, Plan(pooling, shape, strides, rule is not None))
 
     def speed_up(self, x: Tensor, arguments: tuple[Any, ...], plan: Plan) -> Plan:
         """Stores a plan, for `_calls` too if it can tell such calls apart."""
         assert plan.pooling is not None
         if self.calls.reads(x, *arguments):
-            self.calls.add(_calls.entry_of(plan.pooling, x, plan.strides), x, *arguments)
+            entry = _calls.entry_of(plan.pooling, x, plan.strides, plan.is_recorded_in_torch)
+            self.calls.add(entry, x, *arguments)
             plan = plan._replace(is_fast=True)
         self.plans[self.key(x, arguments)] = plan
         return plan
@@ -186,10 +192,14 @@ def _describe_text(
     return _maps.text_of(describe(sizes, *arguments))
 
 
+def is_recorded(x: Tensor) -> bool:
+    return x.requires_grad and _is_grad_enabled()
+
+
 def is_watched(x: Tensor) -> bool:
     """True if the result must be recorded, or is asked for by a transformation or a mode."""
     return (
-        (x.requires_grad and _is_grad_enabled())
+        is_recorded(x)
         or type(x) is not Tensor
         or forward_ad._current_level >= 0
         or _functorch_level() is not None

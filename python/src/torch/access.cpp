@@ -89,7 +89,7 @@ bool TorchTensors::read(PyObject* object, TensorRef& ref) const {
 }
 
 PyObject* TorchTensors::run(const Calls<TorchTensors>& calls, const std::shared_ptr<const Call>& found,
-                            PyObject* const* args, const TensorRef* refs) const {
+                            PyObject* const* args, Py_ssize_t count, const TensorRef* refs) const {
   HANDLE_TH_ERRORS
   const std::shared_ptr<const Call> call = found;  // the cache may be emptied while the GIL is released
   const at::Tensor& x = THPVariable_Unpack(args[0]);
@@ -98,6 +98,8 @@ PyObject* TorchTensors::run(const Calls<TorchTensors>& calls, const std::shared_
   if (call->kind == CallKind::unpool) return unpool(call, x, THPVariable_Unpack(args[1]), refs);
 
   const bool is_recorded = x.requires_grad() && at::GradMode::is_enabled();
+  if (is_recorded && call->is_recorded_in_torch)
+    return PyObject_Vectorcall(calls.reference, args, static_cast<std::size_t>(count), nullptr);
   const bool has_winners = calls.indexed || (is_recorded && call->kind == CallKind::extreme);
   at::Tensor y = new_tensor(call->shape, is_recorded ? call->recorded_strides : call->strides, x.scalar_type());
   at::Tensor winners;

@@ -24,7 +24,7 @@ class TorchTensors {
   bool is_tensor(PyObject* object) const { return THPVariable_CheckExact(object); }
   bool read(PyObject* object, TensorRef& ref) const;
   PyObject* run(const Calls<TorchTensors>& calls, const std::shared_ptr<const Call>& call, PyObject* const* args,
-                const TensorRef* refs) const;
+                Py_ssize_t count, const TensorRef* refs) const;
 };
 
 }  // namespace ndpool::python
