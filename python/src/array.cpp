@@ -310,6 +310,23 @@ Array read_array(nb::handle object, const char* name, const Scalar* like) {
   return from_numpy(numbers.ptr(), name);
 }
 
+bool read_plain(nb::handle object, Array& array) {
+  const ArrayType type = array_type(Py_TYPE(object.ptr()));
+  if (type.exchange == nullptr) return false;
+  dlpack::Tensor tensor;
+  if (type.exchange->tensor_from_object(object.ptr(), &tensor) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  if (tensor.device.type != dlpack::cpu) return false;
+  try {
+    array = from_tensor(tensor, true, {}, "x");
+    return true;
+  } catch (const nb::builtin_exception&) {  // a dtype that is not pooled, or memory that is not aligned
+    return false;
+  }
+}
+
 Array write_array(nb::handle object, const char* name) {
   Array array;
   if (!find_array(object, name, array))
@@ -352,6 +369,7 @@ Array new_array(const Shape& shape, Scalar scalar) {
   result.data = PyArray_DATA(array);
   result.scalar = scalar;
   result.writable = true;
+  result.is_new = true;
   result.strides_in_bytes = true;
   result.rank = shape.size();
   result.extents = reinterpret_cast<const std::int64_t*>(PyArray_DIMS(array));

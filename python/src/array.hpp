@@ -21,6 +21,7 @@ struct Array {
   void* data = nullptr;
   Scalar scalar = Scalar::f32;
   bool writable = false;
+  bool is_new = false;  ///< made for this run: overlaps no other array
   bool strides_in_bytes = false;
   int rank = 0;
   const std::int64_t* extents = nullptr;
@@ -41,6 +42,10 @@ struct Array {
 /// The array in `object`. Whatever is no array is made one by numpy.asarray, with `like` as its scalar if that is
 /// given. Throws a TypeError for scalars that cannot be pooled. `name` is what errors call the array.
 Array read_array(nb::handle object, const char* name, const Scalar* like = nullptr);
+
+/// True if `object` is an array whose type has DLPack's exchange functions, and it is in the memory of the CPU; no error
+/// of Python is left behind otherwise. The signs of torch's negated views are not looked at.
+bool read_plain(nb::handle object, Array& array);
 
 /// The array in `object`, to be written: a NumPy array or one with DLPack.
 Array write_array(nb::handle object, const char* name);

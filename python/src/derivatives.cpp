@@ -8,7 +8,6 @@ nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, 
   const Array dx = read_array(dx_object, "dx", &x.scalar);
   require_scalar(dx, "dx", x.scalar, "x");
   Array dy = given_output(out, x.scalar, "x");
-  const bool is_new = !dy.owner.is_valid();
 
   PlanKey key(Map::jvp);
   key.add(x);
@@ -16,8 +15,8 @@ nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, 
   key.add(dy);
   const KnownPlan* known = described.plans().find(key);
   const Shape shape = known != nullptr ? known->result_shape : pool.output_shape(x.shape());
-  if (is_new) dy = new_array(shape, x.scalar);
-  if (known != nullptr && (is_new || (!overlap(x, dy) && !overlap(dx, dy)))) {
+  if (!dy.owner.is_valid()) dy = new_array(shape, x.scalar);
+  if (known != nullptr && !overlap(x, dy) && !overlap(dx, dy)) {
     const std::shared_ptr<const KernelPlan> kernels = known->kernels;
     run(larger_size(x, dy), [&](const Watch& watch) { return kernels->jvp(x.data, dx.data, dy.data, watch); });
     return dy.owner;
@@ -34,30 +33,17 @@ nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, 
   return dy.owner;
 }
 
-namespace {
-
-/// The VJP where x is not needed, with its shape in place of it.
-nb::object vjp_by_shape(Described& described, nb::handle shape_object, nb::handle gy_object, nb::handle out) {
+void run_vjp_by_shape(Described& described, const Shape& shape, const Array& gy, const Array& gx) {
   const ndpool::Pool& pool = described.pool();
-  if (!pool.is_linear()) throw nb::type_error("x must be an array: only of sums and averages is its shape enough");
-  const Shape shape = read_extents(shape_object, "x", 1);
-  const Array gy = read_array(gy_object, "gy");
-  Array gx = given_output(out, gy.scalar, "gy");
-  const bool is_new = !gx.owner.is_valid();
-  if (is_new) {
-    pool.output_shape(shape);  // says what is wrong before memory is asked for
-    gx = new_array(shape, gy.scalar);
-  }
-
   PlanKey key(Map::vjp_by_shape);
   key.add(gy);
   key.add(gx);
   const KnownPlan* known = described.plans().find(key);
-  if (known != nullptr && known->result_shape == shape && (is_new || !overlap(gy, gx))) {
+  if (known != nullptr && known->result_shape == shape && !overlap(gy, gx)) {
     const std::shared_ptr<const KernelPlan> kernels = known->kernels;
     // Whatever reads x finds memory in its place, and uses none of it.
     run(larger_size(gx, gy), [&](const Watch& watch) { return kernels->vjp(gx.data, gy.data, gx.data, watch); });
-    return gx.owner;
+    return;
   }
   name_out(Argument::gx, [&] {
     with_real(gy.scalar, [&]<class T>() {
@@ -69,30 +55,39 @@ nb::object vjp_by_shape(Described& described, nb::handle shape_object, nb::handl
       if (kernels != nullptr && kernels->has(MapKind::vjp)) described.plans().insert(key, {std::move(kernels), shape});
     });
   });
+}
+
+namespace {
+
+/// The VJP where x is not needed, with its shape in place of it.
+nb::object vjp_by_shape(Described& described, nb::handle shape_object, nb::handle gy_object, nb::handle out) {
+  const ndpool::Pool& pool = described.pool();
+  if (!pool.is_linear()) throw nb::type_error("x must be an array: only of sums and averages is its shape enough");
+  const Shape shape = read_extents(shape_object, "x", 1);
+  const Array gy = read_array(gy_object, "gy");
+  Array gx = given_output(out, gy.scalar, "gy");
+  if (!gx.owner.is_valid()) {
+    pool.output_shape(shape);  // says what is wrong before memory is asked for
+    gx = new_array(shape, gy.scalar);
+  }
+  run_vjp_by_shape(described, shape, gy, gx);
   return gx.owner;
 }
 
 }  // namespace
 
-nb::object vjp(Described& described, nb::handle x_object, nb::handle gy_object, nb::handle out) {
-  if (PyTuple_Check(x_object.ptr())) return vjp_by_shape(described, x_object, gy_object, out);
+void run_vjp(Described& described, const Array& x, const Array& gy, Array& gx) {
   const ndpool::Pool& pool = described.pool();
-  const Array x = read_array(x_object, "x");
-  const Array gy = read_array(gy_object, "gy", &x.scalar);
-  require_scalar(gy, "gy", x.scalar, "x");
-  Array gx = given_output(out, x.scalar, "x");
-  const bool is_new = !gx.owner.is_valid();
-
   PlanKey key(Map::vjp);
   key.add(x);
   key.add(gy);
   key.add(gx);
   const KnownPlan* known = described.plans().find(key);
-  if (is_new) gx = new_array(x.shape(), x.scalar);
-  if (known != nullptr && (is_new || (!overlap(x, gx) && !overlap(gy, gx)))) {
+  if (!gx.owner.is_valid()) gx = new_array(x.shape(), x.scalar);
+  if (known != nullptr && !overlap(x, gx) && !overlap(gy, gx)) {
     const std::shared_ptr<const KernelPlan> kernels = known->kernels;
     run(larger_size(x, gy), [&](const Watch& watch) { return kernels->vjp(x.data, gy.data, gx.data, watch); });
-    return gx.owner;
+    return;
   }
   name_out(Argument::gx, [&] {
     with_real(x.scalar, [&]<class T>() {
@@ -103,6 +98,15 @@ nb::object vjp(Described& described, nb::handle x_object, nb::handle gy_object, 
       if (kernels != nullptr && kernels->has(MapKind::vjp)) described.plans().insert(key, {std::move(kernels), {}});
     });
   });
+}
+
+nb::object vjp(Described& described, nb::handle x_object, nb::handle gy_object, nb::handle out) {
+  if (PyTuple_Check(x_object.ptr())) return vjp_by_shape(described, x_object, gy_object, out);
+  const Array x = read_array(x_object, "x");
+  const Array gy = read_array(gy_object, "gy", &x.scalar);
+  require_scalar(gy, "gy", x.scalar, "x");
+  Array gx = given_output(out, x.scalar, "x");
+  run_vjp(described, x, gy, gx);
   return gx.owner;
 }
 
@@ -127,7 +131,6 @@ nb::object jvp_from_indices(Described& described, nb::handle indices_object, nb:
   const Array indices = read_indices(indices_object);
   const Array dx = read_array(dx_object, "dx");
   Array dy = given_output(out, dx.scalar, "dx");
-  const bool is_new = !dy.owner.is_valid();
   if (!shape.is_none())
     require(check_view(View<const char>(static_cast<const char*>(dx.data), dx.shape()), read_extents(shape, "shape", 1),
                        Argument::dx));
@@ -138,8 +141,8 @@ nb::object jvp_from_indices(Described& described, nb::handle indices_object, nb:
   key.add(dy);
   const KnownPlan* known = described.plans().find(key);
   const Shape result_shape = known != nullptr ? known->result_shape : pool.output_shape(dx.shape());
-  if (is_new) dy = new_array(result_shape, dx.scalar);
-  if (known != nullptr && (is_new || (!overlap(dx, dy) && !overlap(indices, dy)))) {
+  if (!dy.owner.is_valid()) dy = new_array(result_shape, dx.scalar);
+  if (known != nullptr && !overlap(dx, dy) && !overlap(indices, dy)) {
     const std::shared_ptr<const KernelPlan> kernels = known->kernels;
     const IndexKind kind = kind_of_index(indices);
     bool fine = false;
@@ -166,40 +169,23 @@ nb::object jvp_from_indices(Described& described, nb::handle indices_object, nb:
   return dy.owner;
 }
 
-nb::object vjp_from_indices(Described& described, nb::handle indices_object, nb::handle gy_object, nb::handle out,
-                            nb::handle shape) {
+void run_vjp_from_indices(Described& described, const Array& indices, const Array& gy, const Array& gx,
+                          bool is_trusted) {
   const ndpool::Pool& pool = described.pool();
-  const Array indices = read_indices(indices_object);
-  const Array gy = read_array(gy_object, "gy");
-  Array gx = given_output(out, gy.scalar, "gy");
-  const bool is_new = !gx.owner.is_valid();
-  if (is_new && shape.is_none()) throw nb::type_error("the shape of x is needed, or out");
-  if (!shape.is_none()) {
-    const Shape wanted = read_extents(shape, "shape", 1);
-    if (is_new) {
-      for (int a = 0; a < wanted.size() && a < max_rank; ++a)
-        if (wanted[a] < 0) raise({Code::negative, Argument::shape, a, {wanted[a]}});
-      pool.output_shape(wanted);  // says what is wrong before memory is asked for
-      gx = new_array(wanted, gy.scalar);
-    } else {
-      require(check_view(View<char>(static_cast<char*>(gx.data), gx.shape()), wanted, Argument::out));
-    }
-  }
-
   PlanKey key(Map::vjp_from_indices);
   key.add(indices);
   key.add(gy);
   key.add(gx);
   const KnownPlan* known = described.plans().find(key);
-  if (known != nullptr && (is_new || (!overlap(gy, gx) && !overlap(indices, gx)))) {
+  if (known != nullptr && !overlap(gy, gx) && !overlap(indices, gx)) {
     const std::shared_ptr<const KernelPlan> kernels = known->kernels;
     const IndexKind kind = kind_of_index(indices);
     bool fine = false;
     run(larger_size(gx, gy), [&](const Watch& watch) {
-      fine = kernels->check_indices(indices.data, kind);
+      fine = is_trusted || kernels->check_indices(indices.data, kind);
       return !fine || kernels->vjp_from_indices(indices.data, kind, gy.data, gx.data, watch);
     });
-    if (fine) return gx.owner;
+    if (fine) return;
   }
   name_out(Argument::gx, [&] {
     with_real(gy.scalar, [&]<class T>() {
@@ -214,6 +200,28 @@ nb::object vjp_from_indices(Described& described, nb::handle indices_object, nb:
       });
     });
   });
+}
+
+nb::object vjp_from_indices(Described& described, nb::handle indices_object, nb::handle gy_object, nb::handle out,
+                            nb::handle shape) {
+  const ndpool::Pool& pool = described.pool();
+  const Array indices = read_indices(indices_object);
+  const Array gy = read_array(gy_object, "gy");
+  Array gx = given_output(out, gy.scalar, "gy");
+  if (!gx.owner.is_valid() && shape.is_none()) throw nb::type_error("the shape of x is needed, or out");
+  if (!shape.is_none()) {
+    const Shape wanted = read_extents(shape, "shape", 1);
+    if (!gx.owner.is_valid()) {
+      for (int a = 0; a < wanted.size() && a < max_rank; ++a)
+        if (wanted[a] < 0) raise({Code::negative, Argument::shape, a, {wanted[a]}});
+      pool.output_shape(wanted);  // says what is wrong before memory is asked for
+      gx = new_array(wanted, gy.scalar);
+    } else {
+      require(check_view(View<char>(static_cast<char*>(gx.data), gx.shape()), wanted, Argument::out));
+    }
+  }
+
+  run_vjp_from_indices(described, indices, gy, gx, false);
   return gx.owner;
 }
 

@@ -455,6 +455,10 @@ Adaptive describe_bins(nb::handle output_size, nb::handle axes) {
   return adaptive;
 }
 
+Recipe DescribedUnpool::recipe() const {
+  return {"Unpool", nb::make_tuple(to_tuple(size.output_size), extents_argument(size.axes)), nb::dict()};
+}
+
 void forget_pools() { kept_pools().clear(); }
 
 }  // namespace ndpool::python

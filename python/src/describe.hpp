@@ -38,6 +38,13 @@ class Described {
   PlanCache plans_;
 };
 
+/// Unpooling and how to make it again.
+struct DescribedUnpool {
+  Adaptive size;
+  Unpool unpool;
+  Recipe recipe() const;
+};
+
 /// `options` holds those of the reducer; what it does not know is an error.
 nb::object describe_window(nb::handle reducer, nb::handle kernel, nb::handle stride, nb::handle padding,
                            nb::handle dilation, nb::handle axes, nb::handle ceil_mode, nb::kwargs options);

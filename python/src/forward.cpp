@@ -2,28 +2,18 @@
 
 namespace ndpool::python {
 
-nb::object forward(Described& described, nb::handle x_object, nb::handle out, nb::handle indices_object) {
+void run_forward(Described& described, const Array& x, Array& y, Array& indices, bool with_indices) {
   const ndpool::Pool& pool = described.pool();
-  const Array x = read_array(x_object, "x");
-  Array y = given_output(out, x.scalar, "x"), indices;
-  const bool with_indices = !indices_object.is_none() && indices_object.ptr() != Py_False;
-  if (with_indices && indices_object.ptr() != Py_True) indices = write_array(indices_object, "indices");
-  const bool is_new_y = !y.owner.is_valid(), is_new_indices = with_indices && !indices.owner.is_valid();
-
   PlanKey key(with_indices ? Map::forward_with_indices : Map::forward);
   key.add(x);
   key.add(y);
   key.add(indices);
   const KnownPlan* known = described.plans().find(key);
   const Shape shape = known != nullptr ? known->result_shape : pool.output_shape(x.shape());
-  if (is_new_y) y = new_array(shape, x.scalar);
-  if (is_new_indices) indices = new_array(shape, flat);
+  if (!y.owner.is_valid()) y = new_array(shape, x.scalar);
+  if (with_indices && !indices.owner.is_valid()) indices = new_array(shape, flat);
   const Index elements = larger_size(x, y);
-  const nb::object result = with_indices ? nb::object(nb::make_tuple(y.owner, indices.owner)) : nb::object(y.owner);
-
-  const bool is_safe =
-      (is_new_y || !overlap(x, y)) && (!with_indices || ((is_new_indices || !overlap(x, indices)) &&
-                                                         (is_new_y || is_new_indices || !overlap(y, indices))));
+  const bool is_safe = !overlap(x, y) && (!with_indices || (!overlap(x, indices) && !overlap(y, indices)));
   if (known != nullptr && is_safe) {
     const std::shared_ptr<const KernelPlan> kernels = known->kernels;
     if (with_indices)
@@ -32,7 +22,7 @@ nb::object forward(Described& described, nb::handle x_object, nb::handle out, nb
       });
     else
       run(elements, [&](const Watch& watch) { return kernels->forward(x.data, y.data, watch); });
-    return result;
+    return;
   }
   name_out(Argument::y, [&] {
     with_dtype(x.scalar, [&]<class T>() {
@@ -54,7 +44,15 @@ nb::object forward(Described& described, nb::handle x_object, nb::handle out, nb
       if (serves) described.plans().insert(key, {std::move(kernels), shape});
     });
   });
-  return result;
+}
+
+nb::object forward(Described& described, nb::handle x_object, nb::handle out, nb::handle indices_object) {
+  const Array x = read_array(x_object, "x");
+  Array y = given_output(out, x.scalar, "x"), indices;
+  const bool with_indices = !indices_object.is_none() && indices_object.ptr() != Py_False;
+  if (with_indices && indices_object.ptr() != Py_True) indices = write_array(indices_object, "indices");
+  run_forward(described, x, y, indices, with_indices);
+  return with_indices ? nb::object(nb::make_tuple(y.owner, indices.owner)) : y.owner;
 }
 
 }  // namespace ndpool::python

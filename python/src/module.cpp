@@ -38,18 +38,6 @@ std::string repr(const Recipe& recipe) {
   return text + ")";
 }
 
-/// Unpooling and how to make it again.
-struct DescribedUnpool {
-  Adaptive size;
-  Unpool unpool;
-  Recipe recipe() const {
-    return {"Unpool",
-            nb::make_tuple(to_tuple(size.output_size),
-                           size.axes.empty() ? nb::object(nb::none()) : nb::object(to_tuple(size.axes))),
-            nb::dict()};
-  }
-};
-
 bool same(const Described& a, const Described& b) { return a.key() == b.key(); }
 bool same(const DescribedUnpool& a, const DescribedUnpool& b) {
   return a.size.output_size == b.size.output_size && a.size.axes == b.size.axes;
@@ -168,6 +156,7 @@ NB_MODULE(_core, module) {
   module.def("get_threads", &get_threads, "The number of threads in use.");
   module.def("targets", &targets, "Names of the instruction sets this machine can run kernels for, best first.");
   module.def("target", &target, "The instruction set in use.");
+  add_tensor_calls(module);
   module.attr("__version__") = NDPOOL_VERSION;
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&forget_pools));
 }

@@ -31,6 +31,7 @@ inline Array given_output(nb::handle out, Scalar scalar, const char* like) {
 
 /// True if two arrays share bytes, or the ranges that they lie in do.
 inline bool overlap(const Array& a, const Array& b) {
+  if (a.is_new || b.is_new) return false;
   const detail::ByteRange first = a.bytes(), second = b.bytes();
   return first.begin < second.end && second.begin < first.end;
 }

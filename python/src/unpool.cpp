@@ -4,46 +4,56 @@ namespace ndpool::python {
 
 namespace {
 
-/// Unpooling and its JVP are one map; `names` are what errors call its arrays.
+/// Unpooling and its JVP are one map; `result` is what the core calls `cells`.
 template <class Place>
-nb::object place(const Unpool& unpool, nb::handle values_object, nb::handle indices_object, nb::handle out,
-                 const char* name, Argument result, Place placing) {
-  const Array values = read_array(values_object, name);
-  if (result == Argument::dx) with_real(values.scalar, []<class>() {});  // whatever else has no derivatives
-  const Array indices = read_indices(indices_object);
-  require_scalar(indices, "indices", flat, "flat indices");
-  Array cells = given_output(out, values.scalar, name);
+void place(const Unpool& unpool, const Array& values, const Array& indices, Array& cells, Argument result,
+           Place placing) {
   if (!cells.owner.is_valid()) cells = new_array(unpool.output_shape(values.shape()), values.scalar);
   name_out(result, [&] {
     with_dtype(values.scalar, [&]<class T>() {
       const View<const T> from = values.view<const T>();
       const View<T> to = cells.view<T>();
       const View<const Index> at = indices.view<const Index>();
-      run_released([&](const Watch& watch) { return placing(from, at, to, watch); });
+      run(larger_size(values, cells), [&](const Watch& watch) { return placing(from, at, to, watch); });
     });
   });
-  return cells.owner;
+}
+
+Array read_flat_indices(nb::handle object) {
+  Array indices = read_indices(object);
+  require_scalar(indices, "indices", flat, "flat indices");
+  return indices;
 }
 
 }  // namespace
 
-nb::object unpool_forward(const Unpool& unpool, nb::handle y, nb::handle indices, nb::handle out) {
-  return place(unpool, y, indices, out, "y", Argument::x,
-               [&](const auto& from, const auto& at, const auto& to, const Watch& watch) {
-                 return unpool.forward(from, at, to, watch);
-               });
+void run_unpool(const Unpool& unpool, const Array& y, const Array& indices, Array& x) {
+  place(unpool, y, indices, x, Argument::x, [&](const auto& from, const auto& at, const auto& to, const Watch& watch) {
+    return unpool.forward(from, at, to, watch);
+  });
 }
 
-nb::object unpool_jvp(const Unpool& unpool, nb::handle dy, nb::handle indices, nb::handle out) {
-  return place(unpool, dy, indices, out, "dy", Argument::dx,
-               [&](const auto& from, const auto& at, const auto& to, const Watch& watch) {
-                 return unpool.jvp(from, at, to, watch);
-               });
+nb::object unpool_forward(const Unpool& unpool, nb::handle y_object, nb::handle indices_object, nb::handle out) {
+  const Array y = read_array(y_object, "y"), indices = read_flat_indices(indices_object);
+  Array x = given_output(out, y.scalar, "y");
+  run_unpool(unpool, y, indices, x);
+  return x.owner;
+}
+
+nb::object unpool_jvp(const Unpool& unpool, nb::handle dy_object, nb::handle indices_object, nb::handle out) {
+  const Array dy = read_array(dy_object, "dy");
+  with_real(dy.scalar, []<class>() {});  // whatever else has no derivatives
+  const Array indices = read_flat_indices(indices_object);
+  Array dx = given_output(out, dy.scalar, "dy");
+  place(unpool, dy, indices, dx, Argument::dx,
+        [&](const auto& from, const auto& at, const auto& to, const Watch& watch) {
+          return unpool.jvp(from, at, to, watch);
+        });
+  return dx.owner;
 }
 
 nb::object unpool_vjp(const Unpool& unpool, nb::handle indices_object, nb::handle gx_object, nb::handle out) {
-  const Array indices = read_indices(indices_object);
-  require_scalar(indices, "indices", flat, "flat indices");
+  const Array indices = read_flat_indices(indices_object);
   const Array gx = read_array(gx_object, "gx");
   Array gy = given_output(out, gx.scalar, "gx");
   if (!gy.owner.is_valid()) gy = new_array(indices.shape(), gx.scalar);
@@ -52,7 +62,7 @@ nb::object unpool_vjp(const Unpool& unpool, nb::handle indices_object, nb::handl
       const View<const Index> at = indices.view<const Index>();
       const View<const T> gradient = gx.view<const T>();
       const View<T> to = gy.view<T>();
-      run_released([&](const Watch& watch) { return unpool.vjp(at, gradient, to, watch); });
+      run(larger_size(indices, gx), [&](const Watch& watch) { return unpool.vjp(at, gradient, to, watch); });
     });
   });
   return gy.owner;

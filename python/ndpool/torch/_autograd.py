@@ -7,6 +7,7 @@ again: that of a linear map is the map, of its transpose the transpose.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -74,6 +75,11 @@ class LinearMap(PoolFunction):
         return LinearMap.apply(x, winners, linear.batched(info.batch_size)), 0
 
 
+def is_like_gradient(pool: Pooling, x: Tensor) -> bool:
+    """True if torch writes the gradient at x in the memory format of that at y."""
+    return pool.format.rank == 3 and x.dim() == 4
+
+
 class Extreme(PoolFunction):
     """The first maximum or minimum of each window, and which it is."""
 
@@ -85,7 +91,7 @@ class Extreme(PoolFunction):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
         x, pool, _ = inputs
         ctx.gather = Linear.at("gather", pool, x)
-        ctx.is_like_gy = pool.format.rank == 3 and x.dim() == 4  # as torch writes this gradient
+        ctx.is_like_gy = is_like_gradient(pool, x)
         ctx.mark_non_differentiable(output[1])
         ctx.save_for_backward(output[1])
         ctx.save_for_forward(output[1])
@@ -95,10 +101,14 @@ class Extreme(PoolFunction):
     def backward(ctx: Any, gy: Derivative, _: None) -> tuple[Derivative, None, None]:
         if gy is None:
             return None, None, None
-        scatter = ctx.gather.transposed
-        if ctx.is_like_gy:
+        gx = Extreme.scattered(gy, ctx.saved_tensors[0], ctx.gather.transposed, ctx.is_like_gy)
+        return gx, None, None
+
+    @staticmethod
+    def scattered(gy: Tensor, winners: Tensor, scatter: Linear, is_like_gy: bool) -> Tensor:
+        if is_like_gy:
             scatter = scatter._replace(x_axis=channels_axis(gy, 3))
-        return LinearMap.apply(gy, ctx.saved_tensors[0], scatter), None, None
+        return LinearMap.apply(gy, winners, scatter)
 
     @staticmethod
     def jvp(ctx: Any, dx: Derivative, *_: None) -> tuple[Derivative, None]:
@@ -266,10 +276,7 @@ class Unpooling(PoolFunction):
 
     @staticmethod
     def backward(ctx: Any, gx: Tensor) -> tuple[Tensor, None, None]:
-        (indices,) = ctx.saved_tensors
-        planes = indices.shape[: -len(ctx.size)]
-        gy = gx.reshape(*planes, -1).gather(-1, indices.reshape(*planes, -1))
-        return gy.reshape(indices.shape), None, None
+        return gathered(gx, *ctx.saved_tensors, len(ctx.size)), None, None
 
     @staticmethod
     def jvp(ctx: Any, dy: Tensor, *_: None) -> Tensor:
@@ -281,6 +288,13 @@ class Unpooling(PoolFunction):
     ) -> tuple[Tensor, int]:
         y = _first_axis(y, axes[0], info.batch_size)
         return Unpooling.apply(y, _first_axis(indices, axes[1], info.batch_size), size), 0
+
+
+def gathered(gx: Tensor, indices: Tensor, rank: int) -> Tensor:
+    """The gradient of unpooling: that of the cell which each entry names."""
+    planes = indices.shape[:-rank]
+    gy = gx.reshape(*planes, -1).gather(-1, indices.reshape(*planes, -1))
+    return gy.reshape(indices.shape)
 
 
 def pool(x: Tensor, described: Pooling) -> Tensor:
@@ -309,6 +323,18 @@ def pool_with_indices(x: Tensor, described: Pooling) -> tuple[Tensor, Tensor]:
     if traits_of(described.pool).kind == "extreme":
         return Extreme.apply(x, described, True)
     return curved(x, described), Extreme.apply(x.detach(), described, True)[1]
+
+
+def backward_of(described: Pooling, x: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+    """The gradient at tensors like x, of what the node saves (winners, or x) and of gy."""
+    kind = traits_of(described.pool).kind
+    if kind == "linear":
+        spread = Linear.at("spread", described, x)
+        return lambda _, gy: LinearMap.apply(gy, None, spread)
+    if kind == "extreme":
+        scatter, is_like_gy = Linear.at("scatter", described, x), is_like_gradient(described, x)
+        return lambda winners, gy: Extreme.scattered(gy, winners, scatter, is_like_gy)
+    return lambda saved, gy: CurvedVjp.apply(saved, gy, described)
 
 
 # The operators get the same derivatives, so what a compiler sees needs no others.

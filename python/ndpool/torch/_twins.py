@@ -1,8 +1,8 @@
 """Twins of torch's functions: torch says what is wrong with a call, ndpool computes it.
 
 A call that has been checked is remembered by its arguments and by the shape, strides and dtype of
-its tensor, so that the next one like it goes straight to the pool. What ndpool does not pool, such
-as tensors on other devices, torch does.
+its tensor: the next one like it goes straight to the pool, by `_calls`. What ndpool does not pool,
+such as tensors on other devices, torch does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch.autograd import forward_ad
 from torch.compiler import is_dynamo_compiling as is_compiling
 from torch.overrides import handle_torch_function
 
-from ndpool.torch import _autograd, _maps
+from ndpool.torch import _autograd, _calls, _handover, _maps
 from ndpool.torch._maps import Format, Pooling
 from ndpool.torch._operators import operators
 
@@ -42,6 +42,8 @@ class Plan(NamedTuple):
     pooling: Pooling | None
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
+    is_recorded_in_torch: bool = False  # what autograd records is torch's
+    is_fast: bool = False  # known to `_calls`
 
 
 class Twin:
@@ -50,7 +52,7 @@ class Twin:
     Both take the arguments of a call after its tensor; `describe` first takes the sizes of the last
     `sized_axes` axes of that. `unrecorded` is the format of results that autograd does not record,
     where torch has another kernel for them. `autocasts` says that autocast to a short float makes
-    torch pool in float32.
+    torch pool in float32. An `indexed` twin is called `with_indices`.
     """
 
     most_plans = 1024
@@ -64,6 +66,7 @@ class Twin:
         *,
         unrecorded: Format | None = None,
         autocasts: bool = False,
+        indexed: bool = False,
     ) -> None:
         self.reference = reference
         self.describe = describe
@@ -72,6 +75,8 @@ class Twin:
         self.unrecorded = unrecorded
         self.autocasts = autocasts
         self.plans: dict[Any, Plan] = {}
+        # The fast way: calls(x, *arguments) is the result, or None for what has to come here.
+        self.calls = _calls.remembered(reference, autocasts=autocasts, indexed=indexed)
 
     def __call__(self, x: Tensor, *arguments: Any) -> Tensor:
         """The pooled tensor."""
@@ -79,8 +84,8 @@ class Twin:
             x = autocast(x)
         if is_compiling():
             return operators.forward(x, self.text(x, arguments))
-        pooling, shape, strides = self.find(x, arguments)
-        if pooling is None:
+        pooling, shape, strides, is_recorded_in_torch, _ = self.find(x, arguments)
+        if pooling is None or (is_recorded_in_torch and is_recorded(x)):
             return self.reference(x, *arguments)
         if is_watched(x):
             if is_foreign(x):
@@ -94,8 +99,8 @@ class Twin:
             x = autocast(x)
         if is_compiling():
             return operators.forward_with_winners(x, self.text(x, arguments), True)
-        pooling, shape, strides = self.find(x, arguments)
-        if pooling is None:
+        pooling, shape, strides, is_recorded_in_torch, _ = self.find(x, arguments)
+        if pooling is None or (is_recorded_in_torch and is_recorded(x)):
             return self.reference(x, *arguments)
         if is_watched(x):
             if is_foreign(x):
@@ -111,6 +116,8 @@ class Twin:
             plan = self.plans[self.key(x, arguments)]
         except (AttributeError, KeyError, RuntimeError, TypeError):  # new, or no tensor, or lists
             return self.remember(x, arguments)
+        if not plan.is_fast and self.calls.reads(x, *arguments):  # the first was a batch, say
+            return self.speed_up(x, arguments, plan)
         return plan if type(x) is Tensor or is_own(x) else Plan(None)
 
     @staticmethod
@@ -123,16 +130,30 @@ class Twin:
         if any(isinstance(argument, list) for argument in arguments):
             return self.find(x, tuple(tuple(a) if isinstance(a, list) else a for a in arguments))
         if not (is_dense(x) and x.dtype in self.dtypes and self.check(x, arguments)):
+            self.calls.add(_calls.IN_TORCH, x, *arguments)  # unless x is no plain memory
             return Plan(None)
         arguments = tuple(map(_settled, arguments))
         pooling = self.describe(self.sizes(x), *arguments)
+        rule = _handover.rule_of(pooling, x)
+        if rule is not None and not rule.only_recorded:
+            self.calls.add(_calls.IN_TORCH, x, *arguments)
+            return Plan(None)
         if is_foreign(x):  # its sizes may be symbols
             return Plan(pooling)
         unrecorded = Pooling(pooling.pool, self.unrecorded or pooling.format)
         shape, strides, _ = _maps.layout_of(unrecorded, x.shape, x.stride())
         if len(self.plans) >= self.most_plans:
             self.plans.clear()
-        plan = self.plans[self.key(x, arguments)] = Plan(pooling, shape, strides)
+        return self.speed_up(x, arguments, Plan(pooling, shape, strides, rule is not None))
+
+    def speed_up(self, x: Tensor, arguments: tuple[Any, ...], plan: Plan) -> Plan:
+        """Stores a plan, for `_calls` too if it can tell such calls apart."""
+        assert plan.pooling is not None
+        if self.calls.reads(x, *arguments):
+            entry = _calls.entry_of(plan.pooling, x, plan.strides, plan.is_recorded_in_torch)
+            self.calls.add(entry, x, *arguments)
+            plan = plan._replace(is_fast=True)
+        self.plans[self.key(x, arguments)] = plan
         return plan
 
     def check(self, x: Tensor, arguments: tuple[Any, ...]) -> bool:
@@ -171,10 +192,14 @@ def _describe_text(
     return _maps.text_of(describe(sizes, *arguments))
 
 
+def is_recorded(x: Tensor) -> bool:
+    return x.requires_grad and _is_grad_enabled()
+
+
 def is_watched(x: Tensor) -> bool:
     """True if the result must be recorded, or is asked for by a transformation or a mode."""
     return (
-        (x.requires_grad and _is_grad_enabled())
+        is_recorded(x)
         or type(x) is not Tensor
         or forward_ad._current_level >= 0
         or _functorch_level() is not None

@@ -18,7 +18,7 @@ from torch.nn.functional import _unpool_output_size  # type: ignore[attr-defined
 from torch.overrides import has_torch_function_unary
 
 from ndpool._core import Pool
-from ndpool.torch import _autograd
+from ndpool.torch import _autograd, _calls
 from ndpool.torch._any_rank import any_rank
 from ndpool.torch._maps import ROW_MAJOR, Format, Pooling
 from ndpool.torch._operators import operators
@@ -80,7 +80,9 @@ def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         unrecorded=ROW_MAJOR if rank == 1 else None,
         autocasts=rank == 3,
     )
-    indexed = Twin(getattr(F, f"{name}_with_indices"), describe, FLOATS | INTEGERS)
+    with_both = getattr(F, f"{name}_with_indices")
+    indexed = Twin(with_both, describe, FLOATS | INTEGERS, indexed=True)
+    fast, fast_indexed = plain.calls, indexed.calls
 
     def max_pool(
         input: Tensor,
@@ -91,6 +93,11 @@ def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Pooled:
+        if not is_compiling():
+            calls = fast_indexed if return_indices else fast
+            y = calls(input, kernel_size, stride, padding, dilation, ceil_mode)
+            if y is not None:
+                return y
         if has_torch_function_unary(input):
             return overridden(
                 public, original, input, kernel_size, stride, padding, dilation, ceil_mode,
@@ -130,6 +137,7 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
 
     original = getattr(F, name)
     twin = Twin(original, describe, dtypes, autocasts=rank == 3)
+    fast = twin.calls
     doc = f"The twin of `torch.nn.functional.{name}`."
 
     def avg_pool1d(
@@ -140,6 +148,10 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> Tensor:
+        if not is_compiling():
+            y = fast(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+            if y is not None:
+                return y
         if has_torch_function_unary(input):
             return overridden(
                 public, original, input, kernel_size, stride, padding, ceil_mode, count_include_pad
@@ -155,6 +167,12 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Tensor:
+        if not is_compiling():
+            y = fast(
+                input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            )
+            if y is not None:
+                return y
         if has_torch_function_unary(input):
             return overridden(
                 public, original, input, kernel_size, stride, padding, ceil_mode,
@@ -187,9 +205,14 @@ def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any
         return with_both(x, output_size)[0]
 
     plain = Twin(without, describe, FLOATS, rank, autocasts=rank == 3)
-    indexed = Twin(with_both, describe, FLOATS, rank, autocasts=rank == 3)
+    indexed = Twin(with_both, describe, FLOATS, rank, autocasts=rank == 3, indexed=True)
+    fast, fast_indexed = plain.calls, indexed.calls
 
     def adaptive_max_pool(input: Tensor, output_size: Size, return_indices: bool = False) -> Pooled:
+        if not is_compiling():
+            y = (fast_indexed if return_indices else fast)(input, output_size)
+            if y is not None:
+                return y
         if has_torch_function_unary(input):
             return overridden(public, original, input, output_size, return_indices)
         if return_indices:
@@ -217,8 +240,13 @@ def _adaptive_avg_pool(rank: int) -> Callable[..., Tensor]:
 
     original = getattr(F, name)
     twin = Twin(original, describe, FLOATS, rank, autocasts=rank == 3)
+    fast = twin.calls
 
     def adaptive_avg_pool(input: Tensor, output_size: Size) -> Tensor:
+        if not is_compiling():
+            y = fast(input, output_size)
+            if y is not None:
+                return y
         if has_torch_function_unary(input):
             return overridden(public, original, input, output_size)
         return twin(input, output_size)
@@ -244,7 +272,8 @@ def _lp_pool(
     def reference(x, kernel_size, stride, ceil_mode, p):  # type: ignore[no-untyped-def]
         return original(x, p, kernel_size, stride, ceil_mode)
 
-    twin = Twin(reference, describe, FLOATS if rank < 3 else LONG_FLOATS)
+    twin = Twin(reference, describe, FLOATS if rank < 3 else LONG_FLOATS, autocasts=rank == 3)
+    fast = twin.calls
 
     def lp_pool(
         input: Tensor,
@@ -253,6 +282,10 @@ def _lp_pool(
         stride: Size | None = None,
         ceil_mode: bool = False,
     ) -> Tensor:
+        if not ceil_mode and _is_norm(norm_type) and not is_compiling():
+            y = fast(input, kernel_size, stride, ceil_mode, norm_type)
+            if y is not None:
+                return y
         if has_torch_function_unary(input):
             return overridden(public, original, input, norm_type, kernel_size, stride, ceil_mode)
         x = autocast(input) if rank == 3 else input
@@ -283,6 +316,7 @@ def _is_norm(p: Any) -> bool:
 def _max_unpool(rank: int) -> Callable[..., Tensor]:
     name = f"max_unpool{rank}d"
     original = getattr(F, name)
+    fast = _calls.remembered(original, autocasts=True, indexed=False)
 
     def max_unpool(
         input: Tensor,
@@ -293,17 +327,28 @@ def _max_unpool(rank: int) -> Callable[..., Tensor]:
         output_size: Sequence[int] | None = None,
     ) -> Tensor:
         arguments = (indices, kernel_size, stride, padding, output_size)
+        if not is_compiling():
+            y = fast(input, *arguments)
+            if y is not None:
+                return y
         if has_torch_function_unary(input):
             return overridden(public, original, input, *arguments)
         x = autocast(input)
-        if not is_compiling() and not _is_unpooled(original, x, *arguments):
+        known = None if is_compiling() or is_tracing() else fast.find(x, *arguments)
+        if known is None and not is_compiling() and not _is_unpooled(original, x, *arguments):
             return original(input, *arguments)
-        kernel = _entries(kernel_size, rank)
-        size = _unpool_output_size(
-            x, kernel, _stride(stride, rank) or kernel, _entries(padding, rank), output_size
-        )
+        if known is None:
+            kernel = _entries(kernel_size, rank)
+            step = _stride(stride, rank) or kernel
+            size = _unpool_output_size(x, kernel, step, _entries(padding, rank), output_size)
+        else:
+            size = known.shape[-rank:]
         if is_compiling() or is_foreign(x):
             return operators.unpool(x, indices, list(size))
+        if known is None and _is_packed(indices) and fast.reads(x, *arguments):
+            fast.add(_calls.unpool_entry(x, tuple(size)), x, *arguments)
+        if not is_watched(indices) and bool((indices < 0).any()):  # no index, to ndpool
+            original(x.detach(), *arguments)
         try:
             return _autograd.Unpooling.apply(x, indices, tuple(size))
         except ValueError:
@@ -312,6 +357,12 @@ def _max_unpool(rank: int) -> Callable[..., Tensor]:
 
     public = named(max_unpool, name, f"The twin of `torch.nn.functional.{name}`.")
     return public
+
+
+def _is_packed(x: Tensor) -> bool:
+    return x.is_contiguous() or (
+        x.dim() == 4 and x.is_contiguous(memory_format=torch.channels_last)
+    )
 
 
 def _is_unpooled(
@@ -326,11 +377,7 @@ def _is_unpooled(
     except Exception:
         original(x.detach(), indices, *arguments)
         raise
-    if x.numel() == 0 or result.numel() == 0:
-        return False
-    if not is_watched(indices) and bool((indices < 0).any()):  # no index, to ndpool
-        original(x.detach(), indices, *arguments)
-    return True
+    return x.numel() > 0 and result.numel() > 0
 
 
 max_pool1d, max_pool1d_with_indices = _max_pool(1)
