@@ -151,6 +151,19 @@ void add_to_table(std::vector<KernelTable>& tables, Getter& compiled, const Fami
     if (table.target == family->target) table.*member = family;
 }
 
+/// Of what every target's getter answers, that of a target. One that these kernels are not compiled for has those of the
+/// next: Highway numbers better targets lower.
+template <class Family, class Getters>
+const Family* best_for(const Getters& compiled, std::int64_t target) {
+  const Family* best = nullptr;
+  for (const auto& getter : compiled) {
+    if (getter == nullptr) continue;
+    const Family* const family = (*getter)();
+    if (family->target >= target && (best == nullptr || family->target < best->target)) best = family;
+  }
+  return best;
+}
+
 /// Defines `getter`, which answers one target's kernels: a row for every scalar, by the file's own NDPOOL_ROW.
 #define NDPOOL_KERNEL_TABLE(Family, getter)                                       \
   const Family* getter() {                                                        \

@@ -168,34 +168,90 @@ class Engine {
   R* array_result_of(Index) const requires(E::has_positions) { return nullptr; }
 
   // ---- arrays whose rows do not lie in memory as they are folded
-  /// Calls visit(offset of a row of the box in the array, offset in the packed box).
-  template <class Extent, class Stride, class Visit>
-  void for_each_row(const Extent& extent, const Stride& stride, Index length, const Visit& visit) const {
-    Index position[max_rank] = {};
-    Index rows = 1, packed = 0;
-    for (int a = 0; a < last_; ++a) rows *= extent(a);
-    for (Index r = 0; r < rows; ++r, packed += length) {
-      Index offset = 0;
-      for (int a = 0; a < last_; ++a) offset += position[a] * stride(a);
-      visit(offset, packed);
-      for (int a = last_ - 1; a >= 0 && ++position[a] == extent(a); --a) position[a] = 0;
+  /// How the elements of a box lie in an array: steps of the axes and of the lanes.
+  struct BoxSteps {
+    Index extent[max_rank], step[max_rank];  ///< the last axis is the row
+    Index lanes, lane_step;
+  };
+  /// An axis before the last whose elements follow one another, where those of the row do not; -1 if there is none.
+  int contiguous_axis(const BoxSteps& box) const {
+    if (box.lanes > 1 || box.step[last_] == 1) return -1;
+    for (int a = 0; a < last_; ++a)
+      if (box.step[a] == 1 && box.extent[a] > 1) return a;
+    return -1;
+  }
+  /// Calls visit(offset in the array, offset in the packed box) for each row, or for each matrix of `matrix_axis` and row.
+  template <class Visit>
+  void for_each_row(const BoxSteps& box, int matrix_axis, const Visit& visit) const {
+    Index position[max_rank] = {}, packed_step[max_rank];
+    Index rows = 1, packed = box.extent[last_] * box.lanes;
+    for (int a = last_ - 1; a >= 0; --a) {
+      packed_step[a] = packed;
+      packed *= box.extent[a];
+      if (a != matrix_axis) rows *= box.extent[a];
+    }
+    for (Index r = 0; r < rows; ++r) {
+      Index offset = 0, at = 0;
+      for (int a = 0; a < last_; ++a) offset += position[a] * box.step[a], at += position[a] * packed_step[a];
+      visit(offset, at, matrix_axis < 0 ? 0 : packed_step[matrix_axis]);
+      for (int a = last_ - 1; a >= 0; --a) {
+        if (a == matrix_axis) continue;
+        if (++position[a] < box.extent[a]) break;
+        position[a] = 0;
+      }
     }
   }
+  void pack_box(const S* from, const BoxSteps& box, S* to) const {
+    const Index cells = box.extent[last_], step = box.step[last_], lanes = box.lanes, lane_step = box.lane_step;
+    const int matrix_axis = contiguous_axis(box);
+    for_each_row(box, matrix_axis, [&](Index offset, Index packed, Index pitch) {
+      const S* const row = from + offset;
+      S* const result = to + packed;
+      if (matrix_axis >= 0) return copy_transposed(row, step, cells, box.extent[matrix_axis], result, pitch);
+      if (lanes > 1 && step == 1) return copy_transposed(row, lane_step, lanes, cells, result, lanes);
+      if (lanes > 1 && lane_step == 1) {
+        for (Index c = 0; c < cells; ++c) std::copy_n(row + c * step, lanes, result + c * lanes);
+      } else if (lanes > 1) {
+        for (Index c = 0; c < cells; ++c)
+          for (Index l = 0; l < lanes; ++l) result[c * lanes + l] = row[c * step + l * lane_step];
+      } else if (step == 2) {  // known to the compiler, which vectorises it
+        for (Index c = 0; c < cells; ++c) result[c] = row[2 * c];
+      } else {
+        for (Index c = 0; c < cells; ++c) result[c] = row[c * step];
+      }
+    });
+  }
+  void unpack_box(const S* from, const BoxSteps& box, S* to) const {
+    const Index count = box.extent[last_], step = box.step[last_], lanes = box.lanes, lane_step = box.lane_step;
+    const int matrix_axis = contiguous_axis(box);
+    for_each_row(box, matrix_axis, [&](Index offset, Index packed, Index pitch) {
+      const S* const row = from + packed;
+      S* const result = to + offset;
+      if (matrix_axis >= 0) return copy_transposed(row, pitch, box.extent[matrix_axis], count, result, step);
+      if (lanes > 1 && step == 1) return copy_transposed(row, lanes, count, lanes, result, lane_step);
+      if (lanes > 1 && lane_step == 1) {
+        for (Index o = 0; o < count; ++o) std::copy_n(row + o * lanes, lanes, result + o * step);
+      } else {
+        for (Index o = 0; o < count; ++o)
+          for (Index l = 0; l < lanes; ++l) result[o * step + l * lane_step] = row[o * lanes + l];
+      }
+    });
+  }
   void pack_input() {
-    const Index lanes = lane_count(), length = side_[last_].cells() * lanes;
-    packed_plane_ = length;
-    for (int a = 0; a < last_; ++a) packed_plane_ *= side_[a].cells();
-    const Index step = axis(last_).in_stride, lane_step = layout_.lane_in_stride, cells = side_[last_].cells();
-    for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
-      const S* from = in_ + plane_offsets(plane).in + lane_range_.begin * lane_step;
+    const Index lanes = lane_count();
+    BoxSteps box;
+    packed_plane_ = lanes;
+    for (int a = 0; a <= last_; ++a) {
+      box.extent[a] = side_[a].cells();
+      box.step[a] = axis(a).in_stride;
+      packed_plane_ *= side_[a].cells();
+    }
+    box.lanes = lanes;
+    box.lane_step = layout_.lane_in_stride;
+    for (Index plane = planes_.begin; plane < planes_.end && packed_plane_ > 0; ++plane) {
+      const S* from = in_ + plane_offsets(plane).in + lane_range_.begin * box.lane_step;
       for (int a = 0; a <= last_; ++a) from += side_[a].lo * axis(a).in_stride;
-      S* const to = at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_;
-      for_each_row([&](int a) { return side_[a].cells(); }, [&](int a) { return axis(a).in_stride; }, length,
-                   [&](Index offset, Index packed) {
-                     for (Index c = 0; c < cells; ++c)
-                       for (Index l = 0; l < lanes; ++l)
-                         to[packed + c * lanes + l] = from[offset + c * step + l * lane_step];
-                   });
+      pack_box(from, box, at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_);
     }
     Index stride = lanes;
     for (int a = last_; a >= 0; --a) {
@@ -212,18 +268,17 @@ class Engine {
     packed_results_ = stride;
   }
   void unpack_output() {
-    const Index lanes = lane_count(), count = side_[last_].count();
-    const Index step = axis(last_).out_stride, lane_step = layout_.lane_out_stride;
+    BoxSteps box;
+    for (int a = 0; a <= last_; ++a) {
+      box.extent[a] = side_[a].count();
+      box.step[a] = axis(a).out_stride;
+    }
+    box.lanes = lane_count();
+    box.lane_step = layout_.lane_out_stride;
     for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
-      S* to = out_ + plane_offsets(plane).out + lane_range_.begin * lane_step;
+      S* to = out_ + plane_offsets(plane).out + lane_range_.begin * box.lane_step;
       for (int a = 0; a <= last_; ++a) to += side_[a].outputs.begin * axis(a).out_stride;
-      const S* const from = at<S>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_;
-      for_each_row([&](int a) { return side_[a].count(); }, [&](int a) { return axis(a).out_stride; }, count * lanes,
-                   [&](Index offset, Index packed) {
-                     for (Index o = 0; o < count; ++o)
-                       for (Index l = 0; l < lanes; ++l)
-                         to[offset + o * step + l * lane_step] = from[packed + o * lanes + l];
-                   });
+      unpack_box(at<S>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_, box, to);
     }
   }
 
@@ -645,13 +700,14 @@ class Engine {
     for (Index begin = 0; begin < box.items; begin += layout_.lane_group)
       fold_lane_group(box, begin, std::min(layout_.lane_group, box.items - begin), cells, results);
   }
-  /// The same as fold_axes for axes before whole planes: all cells behind follow one another.
+  /// The same as fold_axes for the axis before whole planes: all cells behind follow one another. The box is kept apart from
+  /// the stages of the groups of lanes that are made of it.
   Box fold_whole_axes(int end, Index cells) {
     Box box = first_box();
     for (int a = 0; a < end; ++a) {
       Index behind = cells;
       for (int b = a + 1; b < end; ++b) behind *= side_[b].cells();
-      Work* const to = at<Work>(layout_.stage_at[a % 2]);
+      Work* const to = at<Work>(layout_.whole_at);
       const Index item = side_[a].count() * behind;
       for (Index i = 0; i < box.items; ++i) {
         if (box.from != nullptr)
