@@ -126,7 +126,4 @@ inline std::size_t winners_bytes(const Rows& rows) {
   return winner_rows_bytes(rows) + index_table_bytes(rows) + tall_winners_bytes(rows);
 }
 
-/// Ties keep the rows of a fold of values, extremes, counts, and the rows of a fold of tangents.
-inline std::size_t ties_bytes(const Rows& rows) { return 2 * fold_scratch_bytes(rows) + 2 * scratch_row_bytes(rows); }
-
 }  // namespace ndpool

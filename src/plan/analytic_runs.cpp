@@ -53,10 +53,10 @@ bool accepts_tie_jvp(const PlanData& plan) { return plan.tie_jvp != nullptr; }
 bool accepts_tie_vjp(const PlanData& plan) { return plan.tie_vjp != nullptr; }
 Needs needs_of_tie_jvp(const PlanData& plan) { return needs_of(*plan.tie_jvp); }
 Needs needs_of_tie_vjp(const PlanData& plan) { return needs_of(*plan.tie_vjp); }
-bool run_sliced_tie_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_tie_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.tie_jvp->run(arrays, watch);
 }
-bool run_sliced_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.tie_vjp->run(arrays, watch);
 }
 

@@ -84,15 +84,13 @@ constexpr Implementation list[] = {
     // JVPs.
     {"argmax", MapKind::jvp, accepts_small_winners, needs_of_winners, run_winner_jvp},
     {"general", MapKind::jvp, accepts_argmax_jvp, needs_of_argmax_jvp, run_argmax_jvp},
-    {"ties", MapKind::jvp, accepts_ties, needs_of_ties, run_tie_jvp},
-    {"general", MapKind::jvp, accepts_tie_jvp, needs_of_tie_jvp, run_sliced_tie_jvp},
+    {"general", MapKind::jvp, accepts_tie_jvp, needs_of_tie_jvp, run_tie_jvp},
     {"general", MapKind::jvp, accepts_general_jvp, needs_of_general_jvp, run_general_jvp},
     {"analytic", MapKind::jvp, accepts_analytic_jvp, needs_of_analytic_jvp, run_analytic_jvp},
     // VJPs.
     {"argmax", MapKind::vjp, accepts_small_winners, needs_of_winner_vjp, run_winner_vjp},
     {"general", MapKind::vjp, accepts_argmax_vjp, needs_of_argmax_vjp, run_argmax_vjp},
-    {"ties", MapKind::vjp, accepts_ties, needs_of_ties, run_tie_vjp},
-    {"general", MapKind::vjp, accepts_tie_vjp, needs_of_tie_vjp, run_sliced_tie_vjp},
+    {"general", MapKind::vjp, accepts_tie_vjp, needs_of_tie_vjp, run_tie_vjp},
     {"disjoint", MapKind::vjp, accepts_small_disjoint, needs_of_disjoint, run_disjoint},
     {"general", MapKind::vjp, accepts_general_vjp, needs_of_general_vjp, run_general_vjp},
     {"analytic", MapKind::vjp, accepts_analytic_vjp, needs_of_analytic_vjp, run_analytic_vjp},

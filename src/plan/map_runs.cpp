@@ -244,17 +244,13 @@ bool run_rows(const PlanData& plan, const MapArrays& arrays, const Watch& watch)
                     plan.values_bytes, arrays.in, arrays.out, watch);
 }
 
-// ---- max and min by their winners, or by all extremes that tie
+// ---- max and min by their winners
 bool accepts_winners(const PlanData& plan) {
   return plan.rows_fit && is_extreme(plan) && plan.rows->tap_count <= most_winner_taps(plan.kind) &&
          winners_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows) <= most_scratch;
 }
 bool accepts_winner_derivatives(const PlanData& plan) {
   return is_real(plan) && !traits_of(plan.kind).is_short && !shares_ties(plan.choice) && accepts_winners(plan);
-}
-bool accepts_ties(const PlanData& plan) {
-  return plan.rows_fit && is_extreme(plan) && is_real(plan) && shares_ties(plan.choice) &&
-         ties_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows) <= most_scratch;
 }
 namespace {
 /// `unit` is what run_map is given; short floats are tiles of whole planes.
@@ -273,22 +269,17 @@ Needs needs_of_winners(const PlanData& plan) {
 Needs needs_of_winner_vjp(const PlanData& plan) {
   return {needs_of_winners(plan).scratch_bytes + scratch_of_taps(plan), tiles_of_map(plan, plan.rows->rows_per_plane)};
 }
-Needs needs_of_ties(const PlanData& plan) {
-  return {ties_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows), tiles_of_map(plan, plan.rows->rows_per_plane)};
-}
 namespace {
-bool run_extremes(const PlanData& plan, WinnerUse use, bool by_ties, const MapArrays& arrays, const Watch& watch) {
+bool run_extremes(const PlanData& plan, WinnerUse use, const MapArrays& arrays, const Watch& watch) {
   const ScalarKind wide = wide_kind(plan.kind);
-  const WinnerKernels& family = by_ties ? *kernels().ties : *kernels().winners;
-  const TangentKernel kernel = family.of[static_cast<int>(wide)][static_cast<int>(plan.choice.combine)];
+  const TangentKernel kernel = kernels().winners->of[static_cast<int>(wide)][static_cast<int>(plan.choice.combine)];
   const Roles of_indices{
       .in = Role::read, .out = Role::written, .tangent_out = Role::other, .other_size = static_cast<std::size_t>(index_size(arrays.index_kind))};
   const Roles roles = use == WinnerUse::indices ? of_indices : use == WinnerUse::jvp ? of_jvp : of_vjp;
-  const bool by_taps = use == WinnerUse::vjp && !by_ties && plan.plane != nullptr;
-  const std::size_t scratch_bytes = by_ties ? ties_bytes(*plan.rows) : winners_bytes(*plan.rows);
+  const bool by_taps = use == WinnerUse::vjp && plan.plane != nullptr;
   return run_map(*plan.rows, plan.kind, traits_of(plan.kind).is_short,
                  use == WinnerUse::vjp ? plan.rows->rows_per_plane : 1,
-                 scratch_bytes + (by_taps ? scratch_of_taps(plan) : 0), watch,
+                 winners_bytes(*plan.rows) + (by_taps ? scratch_of_taps(plan) : 0), watch,
                  {arrays.in, arrays.out, arrays.tangent_in, arrays.tangent_out}, roles,
                  [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
                    if (by_taps) return TapPlanes(rows, *plan.plane, plan.choice, wide, traits_of(wide).size)(a, begin, end, scratch);
@@ -298,19 +289,13 @@ bool run_extremes(const PlanData& plan, WinnerUse use, bool by_ties, const MapAr
 }
 }  // namespace
 bool run_winner_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::indices, false, arrays, watch);
+  return run_extremes(plan, WinnerUse::indices, arrays, watch);
 }
 bool run_winner_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::jvp, false, arrays, watch);
+  return run_extremes(plan, WinnerUse::jvp, arrays, watch);
 }
 bool run_winner_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::vjp, false, arrays, watch);
-}
-bool run_tie_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::jvp, true, arrays, watch);
-}
-bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::vjp, true, arrays, watch);
+  return run_extremes(plan, WinnerUse::vjp, arrays, watch);
 }
 
 // ---- derivatives of sums and averages: linear maps are their own derivative

@@ -77,11 +77,11 @@ std::optional<ElementChoice> sum_of(const KernelChoice& choice, Index taps) {
     else if constexpr (sizeof(T) == 4)
       all <= 62 ? use(is_signed ? Kind::sum_i32 : Kind::sum_u32, 8) : use(is_signed ? Kind::wide_i32 : Kind::wide_u32, 16);
     else if constexpr (sizeof(T) == 2)
-      all <= 30 ? use(is_signed ? Kind::sum_i16 : Kind::sum_u16, 4) : use(is_signed ? Kind::many_i16 : Kind::many_u16, 8);
+      all <= 30 ? use(is_signed ? Kind::sum_i16 : Kind::sum_u16, 4) : use(is_signed ? Kind::wide_i16 : Kind::wide_u16, 16);
     else if (taps <= few)
       use(is_signed ? Kind::few_i8 : Kind::few_u8, 2);
     else
-      all <= 30 ? use(is_signed ? Kind::sum_i8 : Kind::sum_u8, 4) : use(is_signed ? Kind::many_i8 : Kind::many_u8, 8);
+      all <= 30 ? use(is_signed ? Kind::sum_i8 : Kind::sum_u8, 4) : use(is_signed ? Kind::wide_i8 : Kind::wide_u8, 16);
     return element;
   }
 }

@@ -19,28 +19,31 @@ namespace ndpool::general {
   ROW(key16, KeyMax<std::int16_t>)      \
   ROW(key32, KeyMax<std::int32_t>)      \
   ROW(key64, KeyMax<std::int64_t>)
-#define NDPOOL_GENERAL_SUMS(ROW)                           \
-  ROW(sum_f32, RealSum<float>)                             \
-  ROW(sum_f64, RealSum<double>)                            \
-  ROW(sum_f16, HalfSum<f16>)                               \
-  ROW(sum_bf16, HalfSum<bf16>)                             \
-  ROW(sum_i8, IntegerSum<std::int8_t, std::int32_t>)       \
-  ROW(sum_u8, IntegerSum<std::uint8_t, std::int32_t>)      \
-  ROW(sum_i16, IntegerSum<std::int16_t, std::int32_t>)     \
-  ROW(sum_u16, IntegerSum<std::uint16_t, std::int32_t>)    \
-  ROW(sum_i32, IntegerSum<std::int32_t, std::int64_t>)     \
-  ROW(sum_u32, IntegerSum<std::uint32_t, std::int64_t>)    \
-  ROW(few_i8, IntegerSum<std::int8_t, std::int16_t>)       \
-  ROW(few_u8, IntegerSum<std::uint8_t, std::uint16_t>)     \
-  ROW(many_i8, IntegerSum<std::int8_t, std::int64_t>)      \
-  ROW(many_u8, IntegerSum<std::uint8_t, std::int64_t>)     \
-  ROW(many_i16, IntegerSum<std::int16_t, std::int64_t>)    \
-  ROW(many_u16, IntegerSum<std::uint16_t, std::int64_t>)   \
-  ROW(wide_i32, WideSum<std::int32_t>)                     \
-  ROW(wide_u32, WideSum<std::uint32_t>)                    \
-  ROW(wide_i64, WideSum<std::int64_t>)                     \
-  ROW(wide_u64, WideSum<std::uint64_t>)                    \
-  ROW(ties_f32, TieSum32)                                  \
+#define NDPOOL_GENERAL_SUMS(ROW) \
+  ROW(sum_f32, RealSum<float>)   \
+  ROW(sum_f64, RealSum<double>)  \
+  ROW(sum_f16, HalfSum<f16>)     \
+  ROW(sum_bf16, HalfSum<bf16>)   \
+  ROW(ties_f32, TieSum32)
+#define NDPOOL_GENERAL_INTEGER_SUMS(ROW)                \
+  ROW(sum_i8, IntegerSum<std::int8_t, std::int32_t>)    \
+  ROW(sum_u8, IntegerSum<std::uint8_t, std::int32_t>)   \
+  ROW(sum_i16, IntegerSum<std::int16_t, std::int32_t>)  \
+  ROW(sum_u16, IntegerSum<std::uint16_t, std::int32_t>) \
+  ROW(sum_i32, IntegerSum<std::int32_t, std::int64_t>)  \
+  ROW(sum_u32, IntegerSum<std::uint32_t, std::int64_t>) \
+  ROW(few_i8, IntegerSum<std::int8_t, std::int16_t>)    \
+  ROW(few_u8, IntegerSum<std::uint8_t, std::uint16_t>)
+/// One at a time: compiled as plain code alone.
+#define NDPOOL_GENERAL_WIDE_SUMS(ROW)     \
+  ROW(wide_i8, WideSum<std::int8_t>)      \
+  ROW(wide_u8, WideSum<std::uint8_t>)     \
+  ROW(wide_i16, WideSum<std::int16_t>)    \
+  ROW(wide_u16, WideSum<std::uint16_t>)   \
+  ROW(wide_i32, WideSum<std::int32_t>)    \
+  ROW(wide_u32, WideSum<std::uint32_t>)   \
+  ROW(wide_i64, WideSum<std::int64_t>)    \
+  ROW(wide_u64, WideSum<std::uint64_t>)   \
   ROW(ties_f64, TieSum64)
 /// Extremes with their positions: as many bits as the values have, and where positions need more than that leaves.
 #define NDPOOL_GENERAL_POSITIONS(ROW)                                  \
@@ -53,6 +56,8 @@ namespace ndpool::general {
 #define NDPOOL_GENERAL_ELEMENTS(ROW) \
   NDPOOL_GENERAL_EXTREMES(ROW)       \
   NDPOOL_GENERAL_SUMS(ROW)           \
+  NDPOOL_GENERAL_INTEGER_SUMS(ROW)   \
+  NDPOOL_GENERAL_WIDE_SUMS(ROW)      \
   NDPOOL_GENERAL_POSITIONS(ROW)
 
 enum class ElementKind : unsigned char {

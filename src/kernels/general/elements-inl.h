@@ -239,10 +239,7 @@ struct IntegerSum : SumBase<S, W> {
   static constexpr bool stores_fused = false;
   static HWY_INLINE V lift(const S* from, const Finish&) {
     const hn::Rebind<S, D> narrow;
-    if constexpr (sizeof(W) > 4 * sizeof(S) || (sizeof(W) == 8 && sizeof(S) == 2)) {  // Highway widens to 32 bits at most
-      const hn::Rebind<std::int32_t, D> middle;
-      return hn::PromoteTo(D(), hn::PromoteTo(middle, hn::LoadU(narrow, from)));
-    } else if constexpr (std::is_unsigned_v<S> && std::is_signed_v<W>) {
+    if constexpr (std::is_unsigned_v<S> && std::is_signed_v<W>) {
       const hn::RebindToUnsigned<D> wide;
       return hn::BitCast(D(), hn::PromoteTo(wide, hn::LoadU(narrow, from)));
     } else {
@@ -345,7 +342,8 @@ struct WideSum {
   static void finish_row(const Work* sums, Index n, S* to, const Finish& f) {
     for (Index i = 0; i < n; ++i) {
       const auto divisor = static_cast<Index>(f.counts == nullptr ? f.count : f.count * f.counts[i]);
-      to[i] = spec::clamp_to<S>(f.averages ? average(sums[i], divisor, f.rounding) : sums[i]);
+      const Work result = f.averages ? average(sums[i], divisor, f.rounding) : sums[i];
+      to[i] = f.is_bool ? static_cast<S>(result > 0) : spec::clamp_to<S>(result);
     }
   }
   static NDPOOL_ALWAYS_INLINE Work average(Work sum, Index divisor, Rounding rounding) {

@@ -168,43 +168,54 @@ class Engine {
   R* array_result_of(Index) const requires(E::has_positions) { return nullptr; }
 
   // ---- arrays whose rows do not lie in memory as they are folded
-  /// How the elements of a box lie in an array: steps of the axes and of the lanes.
+  /// How the elements of a box lie in an array: steps of the axes and of the lanes. The last axis is the row; planes that are
+  /// evenly apart are the first.
   struct BoxSteps {
-    Index extent[max_rank], step[max_rank];  ///< the last axis is the row
-    Index lanes, lane_step;
-  };
-  /// An axis before the last whose elements follow one another, where those of the row do not; -1 if there is none.
-  int contiguous_axis(const BoxSteps& box) const {
-    if (box.lanes > 1 || box.step[last_] == 1) return -1;
-    for (int a = 0; a < last_; ++a)
-      if (box.step[a] == 1 && box.extent[a] > 1) return a;
-    return -1;
-  }
-  /// Calls visit(offset in the array, offset in the packed box) for each row, or for each matrix of `matrix_axis` and row.
-  template <class Visit>
-  void for_each_row(const BoxSteps& box, int matrix_axis, const Visit& visit) const {
-    Index position[max_rank] = {}, packed_step[max_rank];
-    Index rows = 1, packed = box.extent[last_] * box.lanes;
-    for (int a = last_ - 1; a >= 0; --a) {
-      packed_step[a] = packed;
-      packed *= box.extent[a];
-      if (a != matrix_axis) rows *= box.extent[a];
+    int rank = 0;
+    Index extent[max_rank + 1], step[max_rank + 1];
+    Index lanes = 1, lane_step = 1;
+    void add(Index cells, Index by) {
+      extent[rank] = cells;
+      step[rank++] = by;
     }
-    for (Index r = 0; r < rows; ++r) {
-      Index offset = 0, at = 0;
-      for (int a = 0; a < last_; ++a) offset += position[a] * box.step[a], at += position[a] * packed_step[a];
-      visit(offset, at, matrix_axis < 0 ? 0 : packed_step[matrix_axis]);
-      for (int a = last_ - 1; a >= 0; --a) {
-        if (a == matrix_axis) continue;
-        if (++position[a] < box.extent[a]) break;
+    int row() const { return rank - 1; }
+    /// An axis before the row whose elements follow one another, where those of the row do not; -1 if there is none.
+    int contiguous_axis() const {
+      if (lanes > 1 || step[row()] == 1) return -1;
+      for (int a = 0; a < row(); ++a)
+        if (step[a] == 1 && extent[a] > 1) return a;
+      return -1;
+    }
+    /// Calls visit(offset in the array, offset in the packed box, packed step of `matrix_axis`) for each row, or for each
+    /// matrix of `matrix_axis` and row.
+    template <class Visit>
+    void for_each_row(int matrix_axis, const Visit& visit) const {
+      Index position[max_rank + 1] = {}, packed_step[max_rank + 1] = {};
+      Index rows = 1, packed = extent[row()] * lanes;
+      for (int a = row() - 1; a >= 0; --a) {
         position[a] = 0;
+        packed_step[a] = packed;
+        packed *= extent[a];
+        if (a != matrix_axis) rows *= extent[a];
+      }
+      const Index pitch = matrix_axis < 0 ? 0 : packed_step[matrix_axis];
+      Index offset = 0, at = 0;
+      for (Index r = 0; r < rows; ++r) {
+        visit(offset, at, pitch);
+        for (int a = row() - 1; a >= 0; --a) {
+          if (a == matrix_axis) continue;
+          offset += step[a], at += packed_step[a];
+          if (++position[a] < extent[a]) break;
+          offset -= step[a] * extent[a], at -= packed_step[a] * extent[a];
+          position[a] = 0;
+        }
       }
     }
-  }
-  void pack_box(const S* from, const BoxSteps& box, S* to) const {
-    const Index cells = box.extent[last_], step = box.step[last_], lanes = box.lanes, lane_step = box.lane_step;
-    const int matrix_axis = contiguous_axis(box);
-    for_each_row(box, matrix_axis, [&](Index offset, Index packed, Index pitch) {
+  };
+  static void pack_box(const S* from, const BoxSteps& box, S* to) {
+    const Index cells = box.extent[box.row()], step = box.step[box.row()], lanes = box.lanes, lane_step = box.lane_step;
+    const int matrix_axis = box.contiguous_axis();
+    box.for_each_row(matrix_axis, [&](Index offset, Index packed, Index pitch) {
       const S* const row = from + offset;
       S* const result = to + packed;
       if (matrix_axis >= 0) return copy_transposed(row, step, cells, box.extent[matrix_axis], result, pitch);
@@ -221,10 +232,10 @@ class Engine {
       }
     });
   }
-  void unpack_box(const S* from, const BoxSteps& box, S* to) const {
-    const Index count = box.extent[last_], step = box.step[last_], lanes = box.lanes, lane_step = box.lane_step;
-    const int matrix_axis = contiguous_axis(box);
-    for_each_row(box, matrix_axis, [&](Index offset, Index packed, Index pitch) {
+  static void unpack_box(const S* from, const BoxSteps& box, S* to) {
+    const Index count = box.extent[box.row()], step = box.step[box.row()], lanes = box.lanes, lane_step = box.lane_step;
+    const int matrix_axis = box.contiguous_axis();
+    box.for_each_row(matrix_axis, [&](Index offset, Index packed, Index pitch) {
       const S* const row = from + packed;
       S* const result = to + offset;
       if (matrix_axis >= 0) return copy_transposed(row, pitch, box.extent[matrix_axis], count, result, step);
@@ -237,22 +248,29 @@ class Engine {
       }
     });
   }
+  /// Calls move(first plane, box) for all planes at once, whose box then has them as its first axis, or for one after the other.
+  template <class Move>
+  void for_planes(Index Strides::*array, const Move& move) const {
+    const bool is_even = layout_.loops.size() == 1;
+    BoxSteps box;
+    if (is_even) box.add(plane_count(), layout_.loops[0].stride.*array);
+    for (Index plane = planes_.begin; plane < planes_.end; plane += is_even ? plane_count() : 1) move(plane, box);
+  }
   void pack_input() {
     const Index lanes = lane_count();
-    BoxSteps box;
     packed_plane_ = lanes;
-    for (int a = 0; a <= last_; ++a) {
-      box.extent[a] = side_[a].cells();
-      box.step[a] = axis(a).in_stride;
-      packed_plane_ *= side_[a].cells();
-    }
-    box.lanes = lanes;
-    box.lane_step = layout_.lane_in_stride;
-    for (Index plane = planes_.begin; plane < planes_.end && packed_plane_ > 0; ++plane) {
-      const S* from = in_ + plane_offsets(plane).in + lane_range_.begin * box.lane_step;
-      for (int a = 0; a <= last_; ++a) from += side_[a].lo * axis(a).in_stride;
-      pack_box(from, box, at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_);
-    }
+    for (int a = 0; a <= last_; ++a) packed_plane_ *= side_[a].cells();
+    if (packed_plane_ > 0)
+      for_planes(&Strides::in, [&](Index plane, BoxSteps box) {
+        const S* from = in_ + plane_offsets(plane).in + lane_range_.begin * layout_.lane_in_stride;
+        for (int a = 0; a <= last_; ++a) {
+          from += side_[a].lo * axis(a).in_stride;
+          box.add(side_[a].cells(), axis(a).in_stride);
+        }
+        box.lanes = lanes;
+        box.lane_step = layout_.lane_in_stride;
+        pack_box(from, box, at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_);
+      });
     Index stride = lanes;
     for (int a = last_; a >= 0; --a) {
       side_[a].in_stride = stride;
@@ -268,18 +286,16 @@ class Engine {
     packed_results_ = stride;
   }
   void unpack_output() {
-    BoxSteps box;
-    for (int a = 0; a <= last_; ++a) {
-      box.extent[a] = side_[a].count();
-      box.step[a] = axis(a).out_stride;
-    }
-    box.lanes = lane_count();
-    box.lane_step = layout_.lane_out_stride;
-    for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
-      S* to = out_ + plane_offsets(plane).out + lane_range_.begin * box.lane_step;
-      for (int a = 0; a <= last_; ++a) to += side_[a].outputs.begin * axis(a).out_stride;
+    for_planes(&Strides::out, [&](Index plane, BoxSteps box) {
+      S* to = out_ + plane_offsets(plane).out + lane_range_.begin * layout_.lane_out_stride;
+      for (int a = 0; a <= last_; ++a) {
+        to += side_[a].outputs.begin * axis(a).out_stride;
+        box.add(side_[a].count(), axis(a).out_stride);
+      }
+      box.lanes = lane_count();
+      box.lane_step = layout_.lane_out_stride;
       unpack_box(at<S>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_, box, to);
-    }
+    });
   }
 
   // ---- extremes with their positions

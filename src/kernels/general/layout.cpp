@@ -43,9 +43,11 @@ class LayoutMaker {
 
   std::unique_ptr<const Layout> make() {
     choose_axes();
+    layout_.lanes_from = static_cast<int>(layout_.axes.size());
     if (!choose_divisors()) return nullptr;
     if (traits_.has_positions) describe_positions();
     for (AxisLayout& axis : layout_.axes) share_blocks(axis);
+    if (layout_.axes.size() == 1) merge_planes();  // short rows become a long one
     choose_lanes_from();
     merge_planes();
     choose_method();
@@ -147,6 +149,8 @@ class LayoutMaker {
   }
   /// Neighbouring axes that are pooled whole are one: the order of taps matters to sums alone.
   void merge_whole_axes() {
+    // Few lanes are no rows to fold: the first axis alone has long ones.
+    if (layout_.lanes > 1 && layout_.lanes * static_cast<Index>(traits_.stored_size) < 32) return;
     const auto is_whole_axis = [](const Windows& w) {
       return w.is_regular() && w.outputs == 1 && w.kernel == w.cells && w.lo == 0 && w.tap_step == 1;
     };
