@@ -7,6 +7,7 @@
 #include <cmath>
 #include <concepts>
 #include <stdexcept>
+#include <string_view>
 #include <type_traits>
 
 namespace ndpool::bench {
@@ -78,6 +79,7 @@ class Setting {
 
   void measure(Progress& progress) {
     if (!run_) return;
+    name_implementation().copy(progress.implementation, sizeof(progress.implementation) - 1);
     Alone alone;
     const bool threaded = case_.threads > 1;
     std::vector<Activity> runs = {{map, run_}};
@@ -106,6 +108,17 @@ class Setting {
   }
 
  private:
+  std::string_view name_implementation() const {
+    if (!std::same_as<T, Y>) return "mixed";
+    switch (case_.map) {
+      case Map::forward: return plan_.implementation(MapKind::forward);
+      case Map::indices_u8:
+      case Map::indices_i64: return plan_.implementation(MapKind::forward_with_indices);
+      case Map::jvp: return plan_.implementation(MapKind::jvp);
+      case Map::vjp: return plan_.implementation(MapKind::vjp);
+      default: return plan_.implementation(MapKind::vjp_from_indices);
+    }
+  }
   bool forward(const Watch& watch) const {
     if constexpr (std::same_as<T, Y>) {
       return plan_.forward(x_.as<T>(), out_.as<Y>(), watch);
@@ -228,6 +241,7 @@ std::optional<Result> result_of(const Case& measured, const Progress& progress) 
                 .pass_seconds = time(pass),
                 .one_thread_seconds = time(one_thread),
                 .stream_bytes = progress.stream_bytes,
+                .implementation = progress.implementation,
                 .stopped = times.stopped[map] || times.stopped[one_thread]};
 }
 

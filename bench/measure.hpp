@@ -18,6 +18,7 @@ namespace ndpool::bench {
 struct Progress {
   Times times;
   double stream_bytes = 0;
+  char implementation[32] = "";  ///< that ran the map
 };
 
 /// Leaves the time of the map infinite if that needs winners which cannot be found in 2 s.

@@ -62,8 +62,8 @@ void print_worst(std::size_t count, std::vector<Result> results, const std::func
   if (results.size() > count) results.erase(results.begin() + static_cast<std::ptrdiff_t>(count), results.end());
   std::printf("\n%zu worst\n", results.size());
   for (const Result& result : results)
-    std::printf("%8s %10.1f us  %s\n", text_of(score(result)).c_str(), result.seconds * 1e6,
-                result.measured.text().c_str());
+    std::printf("%8s %10.1f us  %-14s %s\n", text_of(score(result)).c_str(), result.seconds * 1e6,
+                result.implementation.c_str(), result.measured.text().c_str());
 }
 
 std::string json_of(const Group& group) {

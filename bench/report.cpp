@@ -44,6 +44,7 @@ std::string json_of(const Result& result) {
   json +=
       text(", \"threads\": %d, \"seconds\": %.4g, \"stopped\": %s, \"limit_seconds\": %.4g, \"ratio\": %.4g",
            measured.threads, result.seconds, result.stopped ? "true" : "false", result.limit_seconds(), result.ratio());
+  json += ", \"implementation\": \"" + result.implementation + "\"";
   json += ", \"goal\": " + (measured.goal > 0 ? text("%g", measured.goal) : "null");
   if (result.one_thread_seconds > 0) json += text(", \"one_thread_seconds\": %.4g", result.one_thread_seconds);
   if (result.pass_seconds > 0) json += text(", \"pass_seconds\": %.4g", result.pass_seconds);

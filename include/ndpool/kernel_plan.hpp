@@ -52,8 +52,10 @@ class KernelPlan {
 
   /// Null if the reference runs every map. Throws std::invalid_argument if the implementation that `options`, or else
   /// NDPOOL_FORCE_IMPLEMENTATION, names accepts this problem in none of its maps; the sentence lists those that do.
+  /// `result` is the scalar of the result if it is not that of the input; such plans have the forward map alone.
   static std::shared_ptr<const KernelPlan> make(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry,
-                                                const ArrayStrides& strides, const PlanOptions& options = {});
+                                                const ArrayStrides& strides, const PlanOptions& options = {},
+                                                ScalarKind result = ScalarKind::none);
   /// The same with the first implementations that accept the problem, whatever the environment names: for plans that run a
   /// part of another.
   static std::shared_ptr<const KernelPlan> make_unforced(ScalarKind kind, const KernelChoice& choice,

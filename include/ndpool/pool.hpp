@@ -169,9 +169,9 @@ class Pool {
     return run<spec::WorkScalar<X, Y>>(x.shape(), [&](const Geometry& geometry, const auto& reducer) {
       const View<Y> all_y = with_all_axes(geometry, y, Argument::y);
       spec::check_forward(geometry, reducer, x, all_y);
-      const auto plan = kernel_plan<X, Y>(geometry, {x.strides(), all_y.strides(), x.strides(), all_y.strides()});
-      if (plan != nullptr && plan->has(MapKind::forward))
-        return plan->forward(x.data(), y.data(), watch);
+      const KernelPlan::ArrayStrides strides = {x.strides(), all_y.strides(), x.strides(), all_y.strides()};
+      const auto plan = forward_plan<X, Y>(geometry, strides);
+      if (plan != nullptr && plan->has(MapKind::forward)) return plan->forward(x.data(), y.data(), watch);
       return spec::run_forward<std::remove_const_t<X>>(geometry, reducer, x, all_y, watch);
     });
   }
@@ -353,6 +353,14 @@ class Pool {
     using Scalar = std::remove_const_t<X>;
     if (!uses_kernels_ || !(std::same_as<Scalar, std::remove_const_t<Others>> && ...)) return nullptr;
     return KernelPlan::make(kind_of<Scalar>(), kernel_choice(), geometry, strides, options);
+  }
+
+  /// The same for the forward map, whose result may have another built-in type.
+  template <class X, class Y>
+  std::shared_ptr<const KernelPlan> forward_plan(const Geometry& geometry, const KernelPlan::ArrayStrides& strides) const {
+    constexpr ScalarKind kind = kind_of<std::remove_const_t<X>>(), result = kind_of<std::remove_const_t<Y>>();
+    if (!uses_kernels_ || kind == ScalarKind::none || result == ScalarKind::none) return nullptr;
+    return KernelPlan::make(kind, kernel_choice(), geometry, strides, {}, result);
   }
 
   /// A plan for maps by indices; `like_in` and `like_out` have the shapes of input and output.

@@ -21,47 +21,17 @@ inline Index strip_outputs(const Rows& rows) {
   return std::min(axis.output, std::max(pixels, for_kernel));
 }
 
-/// Output rows and columns of one tile of tall windows: enough of both that the overlap with the next tile costs
-/// little.
-inline Index tall_rows(const Rows& rows) {
-  const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
-  return std::max<Index>(64, 2 * axis.kernel * axis.dilation / axis.stride);
-}
-inline Index tall_outputs(const Rows& rows) {
-  const Axis& axis = rows.horizontal.window;
-  const Index elements = std::max<Index>(256, 4 * axis.kernel * axis.dilation * rows.inner.extent);
-  return std::min(axis.output, std::max<Index>(1, elements / rows.inner.extent / axis.stride));
-}
-/// Bytes of one buffer of such a tile; it has three, for the rows, the blocks, and what the blocks leave over.
-inline std::size_t tall_buffer_bytes(const Rows& rows) {
-  const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
-  const Index count = std::min(axis.output, tall_rows(rows));
-  const Index elements = axis.span(count) * rows.horizontal.window.span(tall_outputs(rows)) * rows.inner.extent;
-  return (static_cast<std::size_t>(elements) * rows.accumulator_bytes + 63) / 64 * 64 + 64;
-}
-
-/// A window so tall that its rows are better folded for many output rows together: blocks of 2, 4, 8, ... rows from
-/// every row of a tile on. Windows too large for such a tile are folded row by row.
-inline bool is_tall(const Rows& rows) {
-  constexpr std::size_t most_bytes = std::size_t{12} << 20;
-  if (rows.vertical_count == 0 || rows.horizontal.window.adaptive) return false;
-  const Axis& axis = rows.vertical[rows.vertical_count - 1].window;
-  return !axis.adaptive && axis.kernel > 4 && axis.kernel < 4096 && 4 * axis.stride <= axis.kernel &&
-         axis.dilation <= 8 && rows.horizontal.window.kernel < 4096 && rows.horizontal.window.dilation <= 8 &&
-         rows.inner.extent <= 4096 && 3 * tall_buffer_bytes(rows) <= most_bytes;
-}
-
 /// Pixels of the longest temporary row: the columns of a strip, with padding, or its outputs.
 inline Index row_pixels(const Rows& rows) {
   const Axis& axis = rows.horizontal.window;
-  const Index outputs = std::max(strip_outputs(rows), is_tall(rows) ? tall_outputs(rows) : 0);
+  const Index outputs = strip_outputs(rows);
   if (axis.adaptive) return std::max(axis.input, outputs);
   return axis.span(outputs);
 }
 
 inline int scratch_rows(const Rows& rows) {
   int count = 7 + tree_rows(rows.horizontal.window.kernel);
-  for (int v = 0; v < rows.vertical_count; ++v) count += tree_rows(rows.vertical[v].window.kernel);
+  for (int v = 0; v < rows.vertical_count; ++v) count += tree_rows(rows.vertical[v].window.kernel) + 1;
   return count;
 }
 
@@ -73,8 +43,7 @@ inline std::size_t scratch_row_bytes(const Rows& rows) {
 
 /// All the scratch that values need.
 inline std::size_t fold_scratch_bytes(const Rows& rows) {
-  return static_cast<std::size_t>(scratch_rows(rows)) * scratch_row_bytes(rows) +
-         (is_tall(rows) ? 3 * tall_buffer_bytes(rows) : 0);
+  return static_cast<std::size_t>(scratch_rows(rows)) * scratch_row_bytes(rows);
 }
 
 /// The VJP of sums keeps whole rows: sums of outputs with zeros around them, divisors, cells, and which outputs see
@@ -156,8 +125,5 @@ inline std::size_t tall_winners_bytes(const Rows& rows) {
 inline std::size_t winners_bytes(const Rows& rows) {
   return winner_rows_bytes(rows) + index_table_bytes(rows) + tall_winners_bytes(rows);
 }
-
-/// Ties keep the rows of a fold of values, extremes, counts, and the rows of a fold of tangents.
-inline std::size_t ties_bytes(const Rows& rows) { return 2 * fold_scratch_bytes(rows) + 2 * scratch_row_bytes(rows); }
 
 }  // namespace ndpool

@@ -64,7 +64,7 @@ struct TangentJob {
 
 using TangentKernel = void (*)(const TangentJob&);
 
-/// Kernels of max and min: by their winners, or by all taps that tie.
+/// Kernels of max and min, by their winners.
 struct WinnerKernels {
   std::int64_t target = 0;
   TangentKernel of[scalar_kinds][2] = {};
@@ -121,7 +121,6 @@ struct KernelTable {
   const SpreadKernels* spread = nullptr;
   const indices::IndexLoops* indices = nullptr;
   const DisjointKernels* disjoint = nullptr;
-  const WinnerKernels* ties = nullptr;
   const WidenKernels* widen = nullptr;
 
   Kernel forward(ScalarKind kind, Combine combine) const {
@@ -140,7 +139,6 @@ void add_winner_kernels(std::vector<KernelTable>& tables);
 void add_spread_kernels(std::vector<KernelTable>& tables);
 void add_index_kernels(std::vector<KernelTable>& tables);
 void add_disjoint_kernels(std::vector<KernelTable>& tables);
-void add_tie_kernels(std::vector<KernelTable>& tables);
 void add_widen_kernels(std::vector<KernelTable>& tables);
 
 /// Enters one family of kernels into the table of its target, if this machine has the target.
@@ -149,6 +147,19 @@ void add_to_table(std::vector<KernelTable>& tables, Getter& compiled, const Fami
   const Family* family = compiled();
   for (KernelTable& table : tables)
     if (table.target == family->target) table.*member = family;
+}
+
+/// Of what every target's getter answers, that of a target. One that these kernels are not compiled for has those of the
+/// next: Highway numbers better targets lower.
+template <class Family, class Getters>
+const Family* best_for(const Getters& compiled, std::int64_t target) {
+  const Family* best = nullptr;
+  for (const auto& getter : compiled) {
+    if (getter == nullptr) continue;
+    const Family* const family = (*getter)();
+    if (family->target >= target && (best == nullptr || family->target < best->target)) best = family;
+  }
+  return best;
 }
 
 /// Defines `getter`, which answers one target's kernels: a row for every scalar, by the file's own NDPOOL_ROW.

@@ -1,5 +1,5 @@
-// Smooth max and Lp as lines of the list of implementations.
-#include "plan/analytic_plan.hpp"
+// Smooth max, Lp and derivatives by ties as lines of the list of implementations.
+#include "plan/sliced_plan.hpp"
 #include "plan/map_runs.hpp"
 
 #include <cmath>
@@ -35,17 +35,37 @@ KernelChoice for_derivatives(const PlanData& data) {
 
 void add_analytic_plans(PlanData& data) {
   const KernelChoice derivative = for_derivatives(data);
-  data.analytic = AnalyticPlan::make(data.kind, data.choice, *data.rows, SliceMap::forward);
-  data.analytic_jvp = AnalyticPlan::make(data.kind, derivative, *data.rows, SliceMap::jvp);
-  data.analytic_vjp = AnalyticPlan::make(data.kind, derivative, *data.rows, SliceMap::vjp);
+  data.analytic = SlicedPlan::make(data.kind, data.choice, *data.rows, SliceMap::forward);
+  data.analytic_jvp = SlicedPlan::make(data.kind, derivative, *data.rows, SliceMap::jvp);
+  data.analytic_vjp = SlicedPlan::make(data.kind, derivative, *data.rows, SliceMap::vjp);
+}
+
+void add_tie_plans(PlanData& data, const Rows& rows) {
+  data.tie_jvp = SlicedPlan::make_ties(data.kind, data.choice, rows, SliceMap::jvp);
+  data.tie_vjp = SlicedPlan::make_ties(data.kind, data.choice, rows, SliceMap::vjp);
+}
+
+namespace {
+Needs needs_of(const SlicedPlan& plan) { return {plan.scratch_bytes(), plan.slice_count()}; }
+}  // namespace
+
+bool accepts_tie_jvp(const PlanData& plan) { return plan.tie_jvp != nullptr; }
+bool accepts_tie_vjp(const PlanData& plan) { return plan.tie_vjp != nullptr; }
+Needs needs_of_tie_jvp(const PlanData& plan) { return needs_of(*plan.tie_jvp); }
+Needs needs_of_tie_vjp(const PlanData& plan) { return needs_of(*plan.tie_vjp); }
+bool run_tie_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.tie_jvp->run(arrays, watch);
+}
+bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.tie_vjp->run(arrays, watch);
 }
 
 bool accepts_analytic(const PlanData& plan) { return plan.analytic != nullptr; }
 bool accepts_analytic_jvp(const PlanData& plan) { return plan.analytic_jvp != nullptr; }
 bool accepts_analytic_vjp(const PlanData& plan) { return plan.analytic_vjp != nullptr; }
-Needs needs_of_analytic(const PlanData& plan) { return {plan.analytic->scratch_bytes(), plan.analytic->slice_count()}; }
-Needs needs_of_analytic_jvp(const PlanData& plan) { return {plan.analytic_jvp->scratch_bytes(), plan.analytic_jvp->slice_count()}; }
-Needs needs_of_analytic_vjp(const PlanData& plan) { return {plan.analytic_vjp->scratch_bytes(), plan.analytic_vjp->slice_count()}; }
+Needs needs_of_analytic(const PlanData& plan) { return needs_of(*plan.analytic); }
+Needs needs_of_analytic_jvp(const PlanData& plan) { return needs_of(*plan.analytic_jvp); }
+Needs needs_of_analytic_vjp(const PlanData& plan) { return needs_of(*plan.analytic_vjp); }
 bool run_analytic(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.analytic->run(arrays, watch);
 }

@@ -12,6 +12,9 @@ class GeneralPlan {
   static std::unique_ptr<const GeneralPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
                                                  general::Direction direction = general::Direction::forward);
 
+  /// The same for sums beside extremes (ties/pair.hpp); arrays hold pairs.
+  static std::unique_ptr<const GeneralPlan> make_ties(bool is_double, const Rows& rows, general::Direction direction);
+
   /// The same for max and min with the positions of their extremes.
   static std::unique_ptr<const GeneralPlan> make_argmax(ScalarKind kind, const KernelChoice& choice, const Rows& rows);
 

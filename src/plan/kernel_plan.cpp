@@ -44,10 +44,10 @@ KernelPlan::~KernelPlan() = default;
 
 std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const KernelChoice& choice,
                                                    const Geometry& geometry, const ArrayStrides& strides,
-                                                   const PlanOptions& options) {
+                                                   const PlanOptions& options, ScalarKind result) {
   const std::string forced = forced_name(options);
   if (forced == reference) return nullptr;
-  auto data = make_plan_data(kind, choice, geometry, strides);
+  auto data = make_plan_data(kind, result == ScalarKind::none ? kind : result, choice, geometry, strides);
   if (data == nullptr) {
     if (!forced.empty() && kind != ScalarKind::none) refuse(forced, nullptr);
     return nullptr;
@@ -68,7 +68,7 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
 
 std::shared_ptr<const KernelPlan> KernelPlan::make_unforced(ScalarKind kind, const KernelChoice& choice,
                                                             const Geometry& geometry, const ArrayStrides& strides) {
-  auto data = make_plan_data(kind, choice, geometry, strides);
+  auto data = make_plan_data(kind, kind, choice, geometry, strides);
   if (data == nullptr) return nullptr;
   return std::shared_ptr<const KernelPlan>(new KernelPlan(std::move(data)));
 }

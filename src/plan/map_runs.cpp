@@ -2,10 +2,10 @@
 #include "plan/map_runs.hpp"
 
 #include "kernels/forward/divisors.hpp"
-#include "kernels/forward/large.hpp"
 #include "kernels/scratch.hpp"
 #include "kernels/vjp/separate.hpp"
 #include "plan/float_planes.hpp"
+#include "plan/split_plan.hpp"
 #include "plan/tap_planes.hpp"
 #include "plan/tiles.hpp"
 
@@ -69,7 +69,7 @@ bool is_mostly_padding(const Geometry& geometry) {
 
 /// Scratch for values, with planes packed or not.
 std::size_t values_bytes(const Rows& rows, const PackedPlanes* packed) {
-  const std::size_t bytes = fold_scratch_bytes(rows) + large_scratch_bytes(rows);
+  const std::size_t bytes = fold_scratch_bytes(rows);
   return packed == nullptr ? bytes : std::max(bytes, packed->bytes + fold_scratch_bytes(packed->rows));
 }
 
@@ -181,16 +181,23 @@ bool is_real(const PlanData& plan) { return traits_of(plan.kind).is_real; }
 
 }  // namespace
 
-std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry,
-                                               const ArrayStrides& strides) {
-  if (kind == ScalarKind::none || choice.combine == Combine::none) return nullptr;
+std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, ScalarKind result, const KernelChoice& choice,
+                                               const Geometry& geometry, const ArrayStrides& strides) {
+  if (kind == ScalarKind::none || result == ScalarKind::none || choice.combine == Combine::none) return nullptr;
   if (is_analytic(choice.combine) && !traits_of(kind).is_real) return nullptr;
   if (element_count(geometry.output_shape()) == 0) return nullptr;
   auto data = std::make_unique<PlanData>();
   data->kind = kind;
+  data->result = result;
   data->choice = choice;
   auto rows = std::make_unique<Rows>(make_rows(geometry, strides));
+  if (result != kind) {
+    data->rows = std::move(rows);
+    add_mixed_plan(*data, static_cast<bool>(geometry.empty_window()));
+    return data;
+  }
   data->general = GeneralPlan::make(kind, choice, *rows);
+  data->split = SplitPlan::make(kind, choice, *rows, data->general.get());
   if (data->general != nullptr && is_sum(*data) && is_real(*data))
     data->general_jvp =
         has_tangents_like_values(*rows) ? data->general : GeneralPlan::make(kind, choice, rows->of_tangents());
@@ -200,6 +207,7 @@ std::unique_ptr<const PlanData> make_plan_data(ScalarKind kind, const KernelChoi
       data->argmax_jvp = ArgmaxPlan::make(kind, choice, *rows, MapKind::jvp);
       data->argmax_vjp = ArgmaxPlan::make(kind, choice, *rows, MapKind::vjp);
     }
+    if (is_real(*data) && shares_ties(choice)) add_tie_plans(*data, *rows);
   }
   if (is_sum(*data) && is_real(*data))
     data->general_vjp = GeneralPlan::make(kind, choice, *rows, general::Direction::transposed);
@@ -236,17 +244,13 @@ bool run_rows(const PlanData& plan, const MapArrays& arrays, const Watch& watch)
                     plan.values_bytes, arrays.in, arrays.out, watch);
 }
 
-// ---- max and min by their winners, or by all extremes that tie
+// ---- max and min by their winners
 bool accepts_winners(const PlanData& plan) {
   return plan.rows_fit && is_extreme(plan) && plan.rows->tap_count <= most_winner_taps(plan.kind) &&
          winners_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows) <= most_scratch;
 }
 bool accepts_winner_derivatives(const PlanData& plan) {
-  return is_real(plan) && !shares_ties(plan.choice) && accepts_winners(plan);
-}
-bool accepts_ties(const PlanData& plan) {
-  return plan.rows_fit && is_extreme(plan) && is_real(plan) && shares_ties(plan.choice) &&
-         ties_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows) <= most_scratch;
+  return is_real(plan) && !traits_of(plan.kind).is_short && !shares_ties(plan.choice) && accepts_winners(plan);
 }
 namespace {
 /// `unit` is what run_map is given; short floats are tiles of whole planes.
@@ -265,22 +269,17 @@ Needs needs_of_winners(const PlanData& plan) {
 Needs needs_of_winner_vjp(const PlanData& plan) {
   return {needs_of_winners(plan).scratch_bytes + scratch_of_taps(plan), tiles_of_map(plan, plan.rows->rows_per_plane)};
 }
-Needs needs_of_ties(const PlanData& plan) {
-  return {ties_bytes(*plan.rows) + wide_bytes(plan.kind, *plan.rows), tiles_of_map(plan, plan.rows->rows_per_plane)};
-}
 namespace {
-bool run_extremes(const PlanData& plan, WinnerUse use, bool by_ties, const MapArrays& arrays, const Watch& watch) {
+bool run_extremes(const PlanData& plan, WinnerUse use, const MapArrays& arrays, const Watch& watch) {
   const ScalarKind wide = wide_kind(plan.kind);
-  const WinnerKernels& family = by_ties ? *kernels().ties : *kernels().winners;
-  const TangentKernel kernel = family.of[static_cast<int>(wide)][static_cast<int>(plan.choice.combine)];
+  const TangentKernel kernel = kernels().winners->of[static_cast<int>(wide)][static_cast<int>(plan.choice.combine)];
   const Roles of_indices{
       .in = Role::read, .out = Role::written, .tangent_out = Role::other, .other_size = static_cast<std::size_t>(index_size(arrays.index_kind))};
   const Roles roles = use == WinnerUse::indices ? of_indices : use == WinnerUse::jvp ? of_jvp : of_vjp;
-  const bool by_taps = use == WinnerUse::vjp && !by_ties && plan.plane != nullptr;
-  const std::size_t scratch_bytes = by_ties ? ties_bytes(*plan.rows) : winners_bytes(*plan.rows);
+  const bool by_taps = use == WinnerUse::vjp && plan.plane != nullptr;
   return run_map(*plan.rows, plan.kind, traits_of(plan.kind).is_short,
                  use == WinnerUse::vjp ? plan.rows->rows_per_plane : 1,
-                 scratch_bytes + (by_taps ? scratch_of_taps(plan) : 0), watch,
+                 winners_bytes(*plan.rows) + (by_taps ? scratch_of_taps(plan) : 0), watch,
                  {arrays.in, arrays.out, arrays.tangent_in, arrays.tangent_out}, roles,
                  [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
                    if (by_taps) return TapPlanes(rows, *plan.plane, plan.choice, wide, traits_of(wide).size)(a, begin, end, scratch);
@@ -290,19 +289,13 @@ bool run_extremes(const PlanData& plan, WinnerUse use, bool by_ties, const MapAr
 }
 }  // namespace
 bool run_winner_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::indices, false, arrays, watch);
+  return run_extremes(plan, WinnerUse::indices, arrays, watch);
 }
 bool run_winner_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::jvp, false, arrays, watch);
+  return run_extremes(plan, WinnerUse::jvp, arrays, watch);
 }
 bool run_winner_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::vjp, false, arrays, watch);
-}
-bool run_tie_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::jvp, true, arrays, watch);
-}
-bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_extremes(plan, WinnerUse::vjp, true, arrays, watch);
+  return run_extremes(plan, WinnerUse::vjp, arrays, watch);
 }
 
 // ---- derivatives of sums and averages: linear maps are their own derivative
@@ -328,6 +321,12 @@ bool run_disjoint(const PlanData& plan, const MapArrays& arrays, const Watch& wa
 namespace {
 Needs needs_of(const GeneralPlan& plan) { return {plan.scratch_bytes(), plan.layout().tile_count}; }
 }  // namespace
+bool accepts_split(const PlanData& plan) { return plan.split != nullptr; }
+Needs needs_of_split(const PlanData& plan) { return {plan.split->scratch_bytes(), plan.split->tile_count()}; }
+bool run_split(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.split->run(arrays.in, arrays.out, watch);
+}
+
 bool accepts_general(const PlanData& plan) { return plan.general != nullptr; }
 Needs needs_of_general(const PlanData& plan) { return needs_of(*plan.general); }
 bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {

@@ -16,10 +16,23 @@ std::unique_ptr<const PlanData> make_index_data(ScalarKind kind, const Geometry&
 
 /// Prepares smooth max and Lp.
 void add_analytic_plans(PlanData& data);
+/// Of max and min whose derivatives go to all extremes that tie.
+void add_tie_plans(PlanData& data, const Rows& rows);
+/// Of pools whose result has another type than the input.
+void add_mixed_plan(PlanData& data, bool has_empty_windows);
 
 bool accepts_rows(const PlanData& plan);
 Needs needs_of_rows(const PlanData& plan);
 bool run_rows(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_tie_jvp(const PlanData& plan);
+bool accepts_tie_vjp(const PlanData& plan);
+Needs needs_of_tie_jvp(const PlanData& plan);
+Needs needs_of_tie_vjp(const PlanData& plan);
+bool run_tie_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_mixed(const PlanData& plan);
+Needs needs_of_mixed(const PlanData& plan);
+bool run_mixed(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_analytic(const PlanData& plan);
 bool accepts_analytic_jvp(const PlanData& plan);
 bool accepts_analytic_vjp(const PlanData& plan);
@@ -31,15 +44,11 @@ bool run_analytic_jvp(const PlanData& plan, const MapArrays& arrays, const Watch
 bool run_analytic_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_winners(const PlanData& plan);
 bool accepts_winner_derivatives(const PlanData& plan);
-bool accepts_ties(const PlanData& plan);
 Needs needs_of_winners(const PlanData& plan);
 Needs needs_of_winner_vjp(const PlanData& plan);
-Needs needs_of_ties(const PlanData& plan);
 bool run_winner_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_winner_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_winner_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
-bool run_tie_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
-bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_rows_jvp(const PlanData& plan);
 bool accepts_disjoint(const PlanData& plan);
 Needs needs_of_disjoint(const PlanData& plan);
@@ -57,6 +66,9 @@ bool accepts_disjoint_indices(const PlanData& plan);
 bool run_disjoint_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_unpool(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool run_unpool_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
+bool accepts_split(const PlanData& plan);
+Needs needs_of_split(const PlanData& plan);
+bool run_split(const PlanData& plan, const MapArrays& arrays, const Watch& watch);
 bool accepts_general(const PlanData& plan);
 Needs needs_of_general(const PlanData& plan);
 bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& watch);

@@ -45,11 +45,17 @@ void choose_inner(Rows& rows) {
     rows.inner = {};
   }
   if (rows.inner.extent > 1 || is_contiguous(rows.horizontal.stride)) return;
-  for (int i = 0; i < rows.loop_count; ++i) {
-    if (!is_contiguous(rows.loops[i].stride)) continue;
+  const auto make_inner = [&rows](int i) {
     rows.inner = rows.loops[i];
     for (--rows.loop_count; i < rows.loop_count; ++i) rows.loops[i] = rows.loops[i + 1];
-  }
+  };
+  for (int i = 0; i < rows.loop_count; ++i)
+    if (is_contiguous(rows.loops[i].stride)) return make_inner(i);
+  // An axis that is contiguous in the input alone, as in Fortran order: results are turned round, which are fewer.
+  constexpr Index min_lanes = 8;
+  if (rows.horizontal.stride.in == 1) return;
+  for (int i = 0; i < rows.loop_count; ++i)
+    if (rows.loops[i].stride.in == 1 && rows.loops[i].extent >= min_lanes) return make_inner(i);
 }
 
 void count_rows(Rows& rows) {

@@ -30,10 +30,10 @@ std::vector<KernelTable> find_tables() {
   add_spread_kernels(tables);
   add_index_kernels(tables);
   add_disjoint_kernels(tables);
-  add_tie_kernels(tables);
   add_widen_kernels(tables);
   std::erase_if(tables, [](const KernelTable& table) {
-    return table.forward_float == nullptr && general::extremes_for(table.target) == nullptr;
+    const general::GeneralKernels* const extremes = general::extremes_for(table.target);
+    return table.forward_float == nullptr && (extremes == nullptr || extremes->target != table.target);
   });
   // A target that some kernels are not compiled for has those of the next one.
   for (std::size_t i = tables.size() - 1; i-- > 0;)
@@ -100,11 +100,12 @@ const KernelTable& kernels() { return *in_use().load(std::memory_order_relaxed);
 
 general::GeneralKernel general::kernel_of(ElementKind kind) {
   struct Found {
-    const GeneralKernels* families[3];
+    const GeneralKernels* families[5];
   };
   static const std::vector<Found> found = [] {
     std::vector<Found> all;
-    for (const KernelTable& table : tables()) all.push_back({{extremes_for(table.target), sums_for(table.target), positions_for(table.target)}});
+    for (const KernelTable& table : tables()) all.push_back({{extremes_for(table.target), sums_for(table.target), integer_sums_for(table.target), wide_sums_for(table.target),
+                      positions_for(table.target)}});
     return all;
   }();
   const Found& in_target = found[static_cast<std::size_t>(&kernels() - tables().data())];

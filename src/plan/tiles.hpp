@@ -50,9 +50,7 @@ inline Index rows_per_tile(const Rows& rows) {
         static_cast<double>(std::max<Index>(1, rows.vertical[v].window.input / rows.vertical[v].window.output));
   const double bytes = tile_bytes(row_bytes * static_cast<double>(rows.row_count));
   const Index fit = std::max<Index>(1, static_cast<Index>(bytes / row_bytes));
-  // Tall windows share most of their rows with the next; those over lanes are made row by row all the same.
-  const Index most = is_tall(rows) && rows.inner.extent == 1 ? std::max(fit, tall_rows(rows)) : fit;
-  if (rows.rows_per_plane > most) return most;
+  if (rows.rows_per_plane > fit) return fit;
   return std::max<Index>(1, fit / rows.rows_per_plane) * rows.rows_per_plane;  // whole planes
 }
 

@@ -5,6 +5,7 @@
 // must come after foreach_target.h
 #include "kernels/analytic/magnitudes-inl.h"
 #include "kernels/analytic/slice-inl.h"
+#include "kernels/table.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -51,14 +52,7 @@ namespace ndpool {
 HWY_EXPORT(slice_kernels);
 
 const analytic::SliceKernels* analytic::slice_kernels_for(std::int64_t target) {
-  // Highway numbers better targets lower; one that these kernels are not compiled for has those of the next.
-  const SliceKernels* best = nullptr;
-  for (const auto& compiled : HWY_DISPATCH_TABLE(slice_kernels)) {
-    if (compiled == nullptr) continue;
-    const SliceKernels* kernels = (*compiled)();
-    if (kernels->target >= target && (best == nullptr || kernels->target < best->target)) best = kernels;
-  }
-  return best;
+  return best_for<SliceKernels>(HWY_DISPATCH_TABLE(slice_kernels), target);
 }
 
 }  // namespace ndpool

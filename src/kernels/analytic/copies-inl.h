@@ -17,6 +17,15 @@ namespace analytic {
 
 using namespace ndpool::analytic;  // what does not depend on the target
 
+/// Short floats are widened by way of float.
+template <class To, class From>
+HWY_INLINE To number(From from) {
+  if constexpr (!std::is_arithmetic_v<From>)
+    return static_cast<To>(static_cast<float>(from));
+  else
+    return static_cast<To>(from);
+}
+
 /// Converts elements that follow one another.
 template <class From, class To>
 void convert_run(const From* from, To* to, Index count) {
@@ -37,7 +46,7 @@ void convert_run(const From* from, To* to, Index count) {
     for (; i + E::lanes <= count; i += E::lanes) E::store(hn::LoadU(d, from + i), to + i, 0, finish);
     for (; i < count; ++i) to[i] = To(from[i]);
   } else {
-    for (Index i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);
+    for (Index i = 0; i < count; ++i) to[i] = number<To>(from[i]);
   }
 }
 
@@ -99,7 +108,7 @@ const T* loaded(const CopyLayout& layout, const void* array, T* box) {
     if (layout.is_packed) return from;
   copy_box(
       layout, [&](Index at, Index packed, Index count) { convert_run(from + at, box + packed, count); },
-      [&](Index at, Index packed) { box[packed] = static_cast<T>(from[at]); });
+      [&](Index at, Index packed) { box[packed] = number<T>(from[at]); });
   return box;
 }
 /// Where a packed box of results is made: in place, or in `box`.
@@ -117,7 +126,7 @@ void store(const CopyLayout& layout, const T* box, void* array) {
     if (layout.is_packed) return;
   copy_box(
       layout, [&](Index at, Index packed, Index count) { convert_run(box + packed, to + at, count); },
-      [&](Index at, Index packed) { to[at] = static_cast<S>(box[packed]); });
+      [&](Index at, Index packed) { to[at] = number<S>(box[packed]); });
 }
 
 }  // namespace analytic

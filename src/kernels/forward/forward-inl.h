@@ -62,20 +62,6 @@ void forward_rows(const Job& job) {
     else
       output.write(values, step, begin, end);
   };
-  const bool is_tall_fold = is_tall(job.rows), asks = !is_tall_fold || fused.makes_tall();
-  const auto make_tall = [&](Index most) {
-    const int last = job.rows.vertical_count - 1;
-    const Index left = job.rows.vertical[last].window.output - cursor.vertical_position(last);
-    const Index count = std::min({left, most, tall_rows(job.rows)});
-    RowCursor at = cursor;
-    fold.tall(cursor, count, [&](Index number, const A* values, Index step, Index begin, Index end) {
-      if (number == 0) at = cursor;
-      Output<Reduction> output(job, at);
-      write(output, values, step, begin, end);
-      at.next();
-    });
-    return count;
-  };
   const auto make_one = [&]() {
     Output<Reduction> output(job, cursor);
     output.divide_by(divisor_row);
@@ -88,13 +74,9 @@ void forward_rows(const Job& job) {
     });
     return Index{1};
   };
-  Index refused_end = job.first_row;  // rows before it have been asked about
   for (Index row = job.first_row; row < job.last_row;) {
-    Index made = asks && row >= refused_end ? fused(cursor, job.last_row - row) : 0;
-    if (made == 0) {
-      if (row >= refused_end) refused_end = row + fused.refused();
-      made = is_tall_fold ? make_tall((refused_end > row ? refused_end : job.last_row) - row) : make_one();
-    }
+    Index made = fused(cursor, job.last_row - row);
+    if (made == 0) made = make_one();
     row += made;
     if (row < job.last_row) cursor.skip(made, row);
   }

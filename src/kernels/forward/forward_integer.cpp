@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-#define NDPOOL_ROW(name, type) forward_row<type, std::is_integral_v<type>>(),
+#define NDPOOL_ROW(name, type) forward_row<type, std::is_integral_v<type> && sizeof(type) < 8>(),
 NDPOOL_KERNEL_TABLE(ForwardKernels, forward_integer_kernels)
 #undef NDPOOL_ROW
 

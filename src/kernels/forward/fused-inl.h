@@ -10,8 +10,6 @@
 #include "kernels/forward/divisors.hpp"
 #include "kernels/forward/fused_lanes-inl.h"
 #include "kernels/forward/fused_rows-inl.h"
-#include "kernels/forward/fused_wide-inl.h"
-#include "kernels/forward/large-inl.h"
 #include "kernels/forward/short_rows-inl.h"
 
 #include <optional>
@@ -24,8 +22,6 @@ namespace HWY_NAMESPACE {
 struct NoFused {
   NoFused(const Job&, const void*) {}
   Index operator()(const RowCursor&, Index) const { return 0; }
-  bool makes_tall() const { return false; }
-  Index refused() const { return 0; }
 };
 
 #if HWY_TARGET != HWY_SCALAR
@@ -55,19 +51,11 @@ class Fused {
       if (ShortRows<C>::can_make(job.rows)) short_.emplace(job.rows);
     }
     if (Dividing<C>::has_reciprocals && one_ != 0 && Reciprocal<typename C::D>::fits(one_)) quick_.emplace();
-    if constexpr (C::is_common)
-      if (LargeWindows<C>::can_make(job.rows)) large_.emplace(job.rows, job.scratch);
-    wide_ = !rows_ && !lanes_ && !short_ && !large_ && FusedWide<C>::can_make(job.rows);
-    stream_ = (rows_ || lanes_ || wide_ || large_) && leaves_cache(job.rows, sizeof(E));
+    stream_ = (rows_ || lanes_) && leaves_cache(job.rows, sizeof(E));
   }
   ~Fused() {
     if (stream_) hwy::FlushStream();
   }
-
-  /// True if rows of tall windows are made here rather than by the passes.
-  bool makes_tall() const { return lanes_ || wide_ || large_; }
-  /// Rows that the last call found a NaN in, if it answered 0 for all of them.
-  Index refused() const { return refused_; }
 
   /// True if planes with rows of less than two vectors are better off by themselves than side by side.
   static bool likes_narrow(const Rows& rows) {
@@ -76,9 +64,8 @@ class Fused {
 
   /// Makes rows from the cursor's on, up to `most`. Answers how many; 0 if this one needs the careful path.
   Index operator()(const RowCursor& cursor, Index most) {
-    if (large_) return make_large_rows(cursor, most);
-    if (!rows_ && !lanes_ && !short_ && !wide_) return 0;
-    most = std::min(most, caution_.most(wide_ ? most_with_divisors : most_in_run));
+    if (!rows_ && !lanes_ && !short_) return 0;
+    most = std::min(most, caution_.most(most_in_run));
     const Index count = rows_together(cursor, most), least = short_ ? job_.rows.rows_per_plane : 1;
     if (is_fit([&] { return short_ ? make_short(cursor, count) : make_run(cursor, count); })) {
       caution_.made(count);
@@ -93,8 +80,7 @@ class Fused {
   }
 
  private:
-  /// Rows that are made together; where each may have a divisor of its own, there must be room for those.
-  static constexpr Index most_in_run = 4096, most_with_divisors = 256;
+  static constexpr Index most_in_run = 4096;  ///< rows that are made together
 
   /// True if make() did it, and met no NaN. Averages that lost digits are made again, by true divisions from then on.
   template <class Make>
@@ -157,7 +143,6 @@ class Fused {
     return run;
   }
   bool make_run(const RowCursor& cursor, Index count) {
-    if (wide_) return make_wide(cursor, count);
     Columns<C> columns;
     const Rows& rows = job_.rows;
     const E* in = static_cast<const E*>(job_.in) + cursor.offset().in;
@@ -186,38 +171,11 @@ class Fused {
     return make(dividing(cursor, 1, by_row));
   }
 
-  bool make_wide(const RowCursor& cursor, Index count) const {
-    if constexpr (C::is_common) {
-      T by_row[most_with_divisors];
-      const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
-      return FusedWide<C>::make(
-          job_.rows, row_of(cursor), rows, planes, static_cast<const E*>(job_.in) + cursor.offset().in,
-          static_cast<E*>(job_.out) + cursor.offset().out, stream_, dividing(cursor, rows, by_row));
-    }
-    return false;
-  }
-
-  Index make_large_rows(const RowCursor& cursor, Index most) {
-    if constexpr (C::is_common) {
-      T by_row[most_with_divisors];
-      const Index count = rows_together(cursor, std::min(most, most_with_divisors));
-      const Index planes = std::max<Index>(1, count / job_.rows.rows_per_plane), rows = count / planes;
-      if (is_fit([&] {
-            return large_->make(row_of(cursor), rows, planes, static_cast<const E*>(job_.in) + cursor.offset().in,
-                                static_cast<E*>(job_.out) + cursor.offset().out, stream_,
-                                dividing(cursor, rows, by_row));
-          }))
-        return count;
-      refused_ = count;
-    }
-    return 0;
-  }
-
   Index row_of(const RowCursor& cursor) const { return job_.rows.vertical_count > 0 ? cursor.vertical_position(0) : 0; }
   /// Rows that are made together, cut windows or not: some of the cursor's plane, or small planes that follow one
   /// another as a whole.
   Index rows_together(const RowCursor& cursor, Index most) const {
-    if (!short_ && !cuts_ && !wide_ && !large_) {
+    if (!short_ && !cuts_) {
       const RowRun run = whole_run(cursor, most);
       return run.count * run.planes;
     }
@@ -263,13 +221,11 @@ class Fused {
   Index one_ = 0;           ///< the divisor of all outputs, if they have the same
   bool one_along_ = false;  ///< the outputs of each row have the same
   /// How rows are made; none if they are not.
-  bool rows_ = false, lanes_ = false, wide_ = false;
+  bool rows_ = false, lanes_ = false;
   std::optional<ShortRows<C>> short_;
-  std::optional<LargeWindows<C>> large_;
   bool cuts_ = false;  ///< rows of windows that are cut are made with the others
   bool stream_ = false;
   Caution caution_;
-  Index refused_ = 0;  ///< and those that are not to be made here
 };
 #endif
 

@@ -7,7 +7,7 @@
 #define NDPOOL_FUSED_LANES_INL_H_
 #endif
 
-#include "kernels/forward/lane_ring-inl.h"
+#include "kernels/forward/columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
@@ -24,13 +24,13 @@ class FusedLanes {
   using T = typename C::T;
   using V = typename C::V;
   static constexpr Index lanes = C::lanes;
-  using Ring = LaneRing<C>;
-  static constexpr Index line = Ring::line, most_in_strip = Ring::most_in_strip;
+  static constexpr Index line = 2 * lanes;           ///< lanes that are made at a time: of floats, a cache line
+  static constexpr Index most_in_strip = 16 * line;  ///< lanes that are walked along together
 
   static bool can_make(const Rows& rows) {
     const Axis& axis = rows.horizontal.window;
     if (rows.inner.extent < line) return false;
-    return axis.kernel <= Ring::pixels;
+    return !axis.adaptive && axis.kernel >= 2 && (axis.kernel <= 3 || (axis.kernel == 4 && axis.stride >= 4));
   }
 
   /// Output rows. `finish.of_pixel(vector, output)` is what is stored. False if there was a NaN: then what was written
@@ -46,6 +46,17 @@ class FusedLanes {
   }
 
  private:
+  /// Calls f(range) for strips of lanes that are walked along together; the last may begin inside the one before.
+  template <class F>
+  static HWY_INLINE void for_each_strip(Index inner, const F& f) {
+    for (Index lane = 0; lane < inner;) {
+      const Index left = inner - lane, begin = left < line ? inner - line : lane;
+      const Index end = begin + (left < line ? line : std::min(left / line * line, most_in_strip));
+      f(Range{begin, end});
+      lane = end;
+    }
+  }
+
   template <int N>
   using Two = typename Columns<C>::template Two<N>;
   template <int N>
@@ -97,7 +108,7 @@ class FusedLanes {
     };
     if constexpr (R == 3) {
       // Two windows below one another have two rows in common.
-      if (!axis.adaptive && axis.kernel == 3 && kept == 2 && run.in_step == columns.rows[1] - columns.rows[0]) {
+      if (axis.kernel == 3 && kept == 2 && run.in_step == columns.rows[1] - columns.rows[0]) {
         if (run.count >= 2) columns.template watch_first<2>(axis.input * inner);
         for (; row + 2 <= run.count; next(2)) {
           columns.rows[3] = columns.rows[2] + run.in_step;
@@ -106,9 +117,7 @@ class FusedLanes {
       }
     }
     for (; row < run.count; next(1)) {
-      if (axis.adaptive || axis.kernel > 4 || axis.kernel < 2 || (axis.kernel == 4 && kept > 0))
-        Ring::make_row(axis, columns, target(ahead));
-      else if (kept == 2)
+      if (kept == 2)
         along<R, 1, 3, 2>(axis, columns, target(ahead));
       else if (kept == 1)
         axis.kernel == 2 ? along<R, 1, 2, 1>(axis, columns, target(ahead))
@@ -182,7 +191,7 @@ class FusedLanes {
   /// The last `kept` taps of a window are the first ones of the next.
   template <int R, int N, int kernel, int kept, class Target>
   static HWY_INLINE void along(const Axis& axis, Columns<C>& columns, const Target& target) {
-    Ring::for_each_strip(
+    for_each_strip(
         target.inner, [&](const Range& range) NDPOOL_HOT { strip<R, N, kernel, kept>(axis, columns, range, target); });
   }
   template <int R, int N, int kernel, int kept, class Target>

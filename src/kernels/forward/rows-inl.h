@@ -47,62 +47,6 @@ class RowFold {
         strip_(strip_outputs(rows)),
         in_is_packed_(rows.in_is_packed()) {}
 
-  /// The same for `count` rows of one plane, neighbours on the last vertical axis, whose windows are tall. Calls
-  /// write(row, values, step, begin, end).
-  template <class Write>
-  void tall(const RowCursor& cursor, Index count, Write write) {
-    cursor_ = &cursor;
-    destination_ = nullptr;
-    const int last = rows_.vertical_count - 1;
-    const PooledAxis& vertical = rows_.vertical[last];
-    const Axis& window = vertical.window;
-    const Index first_row = window.start(cursor.vertical_position(last)), row_count = window.span(count);
-    char* buffers = scratch_ + static_cast<std::size_t>(scratch_rows(rows_)) * row_bytes_;
-    A* tile[3];
-    for (int i = 0; i < 3; ++i)
-      tile[i] = reinterpret_cast<A*>(buffers + static_cast<std::size_t>(i) * tall_buffer_bytes(rows_));
-    const T* base = in_ + cursor.offset().in;
-    const Index strip = tall_outputs(rows_);
-    for (Index begin = 0; begin < axis_.output; begin += strip) {
-      const Index outputs = std::min(strip, axis_.output - begin), first = axis_.start(begin);
-      const Index columns = axis_.span(outputs), pitch = columns * inner_;
-      // A few columns at a time, so that all their rows stay in the first-level cache while blocks grow.
-      const Index block = std::max<Index>(1, 64 / inner_);
-      bool strip_has_no_nan = true;
-      for (Index pixel = 0; pixel < columns; pixel += block) {
-        const Index pixels = std::min(block, columns - pixel), width = pixels * inner_;
-        has_no_nan_ = false;
-        for (Index row = 0; row < row_count; ++row) {
-          A* to = tile[1] + row * width;
-          const Index cell = first_row + row;
-          used_ = 0;
-          if (cell < 0 || cell >= window.input || first + pixel >= axis_.input || first + pixel + pixels <= 0) {
-            fill(to, to + width);
-            continue;
-          }
-          const A* at = across(base + cell * vertical.stride.in, first + pixel, first + pixel + pixels, last - 1, to);
-          if (at != to) std::copy(at, at + width, to);
-        }
-        // Identities are NaN where NaN is ignored, so padding counts as one here.
-        if constexpr (Op::minds_nan) has_no_nan_ = !holds_nan(tile[1], row_count * width);
-        strip_has_no_nan = strip_has_no_nan && has_no_nan_;
-        const A* folded =
-            double_up(tile[1], row_count * width, window.kernel, window.dilation * width, tile[1], tile[2]);
-        for (Index row = 0; row < count; ++row) {
-          const A* from = folded + row * window.stride * width;
-          std::copy(from, from + width, tile[0] + row * pitch + pixel * inner_);
-        }
-      }
-      has_no_nan_ = strip_has_no_nan;
-      for (Index row = 0; row < count; ++row) {
-        used_ = 0;
-        const auto [values, step] = along(tile[0] + row * pitch, outputs, columns);
-        write(row, values, step, begin, begin + outputs);
-      }
-      has_no_nan_ = false;
-    }
-  }
-
   /// Calls write(values, step, begin, end) for strips of the outputs of a row: output o of [begin, end) is at
   /// `(o - begin) * step * inner` of the values. If a packed output row is given, values may be written there at once;
   /// they then are where they belong.
@@ -132,20 +76,8 @@ class RowFold {
   }
 
   HWY_NOINLINE void combine(const A* a, const A* b, A* out, Index count) const {
-    if constexpr (Op::minds_nan)
-      if (has_no_nan_) {
-        NDPOOL_INDEPENDENT
-        for (Index i = 0; i < count; ++i) out[i] = Op::combine_numbers(a[i], b[i]);
-        return;
-      }
     NDPOOL_INDEPENDENT
     for (Index i = 0; i < count; ++i) out[i] = Op::combine(a[i], b[i]);
-  }
-
-  static HWY_NOINLINE bool holds_nan(const A* values, Index count) {
-    int found = 0;
-    for (Index i = 0; i < count; ++i) found |= values[i] != values[i] ? 1 : 0;
-    return found != 0;
   }
 
   // ---- across ----
@@ -171,6 +103,15 @@ class RowFold {
     if (axis < 0) return load(base, destination);
     const PooledAxis& vertical = rows_.vertical[axis];
     const Taps taps = vertical.window.taps(cursor_->vertical_position(axis));
+    const A* const folded = fold_taps(axis, vertical, taps, base, destination);
+    if constexpr (!Op::is_sum || !is_real<T>) return folded;
+    if (taps.count == taps.length) return folded;
+    // An absent tap adds +0, which decides the sign of a zero sum, wherever in the tree it is.
+    A* const out = destination != nullptr ? destination : slot(used_++);
+    for (Index i = 0; i < length_; ++i) out[i] = folded[i] + A(0);
+    return out;
+  }
+  const A* fold_taps(int axis, const PooledAxis& vertical, const Taps& taps, const T* base, A* destination) {
     if (axis == 0 && in_is_packed_ && taps.count <= 4 && (taps.count == taps.length || taps.length <= 3)) {
       // Few rows in one sweep. Leaving out padded taps does not change the spec's split of up to three.
       A* out = destination != nullptr ? destination : slot(used_++);
@@ -404,7 +345,6 @@ class RowFold {
   Index first_column_ = 0;  ///< of the strip, and
   Index length_ = 0;        ///< how many elements it has from there
   int used_ = 0;
-  bool has_no_nan_ = false;  ///< known of everything that is combined now
 };
 
 }  // namespace HWY_NAMESPACE

@@ -62,7 +62,7 @@ class AxisFold {
   void operator()(const AxisCall<From, To>& call) {
     const Windows& windows = call.axis.windows;
     if (call.axis.blocks != nullptr && call.outputs.end - call.outputs.begin > 1) return fold_shared(call);
-    if (fold_as_one_run(call)) return;
+    if (fold_as_one_run(call) || repeat(call)) return;
     const Index count = call.outputs.end - call.outputs.begin, period = std::min(windows.period(), count);
     const Index chunk = std::min(call.n, layout_.chunk);
     for (Index at = 0; at < call.n; at += chunk)
@@ -130,6 +130,22 @@ class AxisFold {
     const From* rows[max_fold];
     for (Index j = 0; j < w.kernel; ++j) rows[j] = call.from + (first + j * w.tap_step - call.lo) * call.from_step;
     fold_one<E>(static_cast<int>(w.kernel), rows, call.to, call.n * count, finish_);
+    return true;
+  }
+
+  /// Every window is the one cell.
+  template <class From, class To>
+  bool repeat(const AxisCall<From, To>& call) {
+    const Windows& w = call.axis.windows;
+    if (w.kind != Windows::Kind::bins || w.cells != 1 || call.counts != nullptr || call.hi <= call.lo) return false;
+    const Index stays[1] = {0}, chunk = std::min(call.n, layout_.chunk);
+    for (Index at = 0; at < call.n; at += chunk) {
+      const From* const rows[1] = {call.from + at};
+      Finish f = finish_;
+      if (f.counts != nullptr) f.counts += at;
+      fold<E>(1, FoldCall<From, To>{rows, stays, call.outputs.end - call.outputs.begin, call.to + at, call.to_step,
+                                    std::min(chunk, call.n - at), f});
+    }
     return true;
   }
 

@@ -1,5 +1,7 @@
 #include "kernels/general/choose.hpp"
 
+#include "kernels/ties/pair.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -58,24 +60,28 @@ std::optional<ElementChoice> sum_of(const KernelChoice& choice, Index taps) {
     element.traits = {sizeof(T), sizeof(T) == 8 ? std::size_t{8} : std::size_t{4}, true, true};
     return element;
   } else {
-    if (sizeof(T) == 8) return std::nullopt;
     constexpr int bits = std::numeric_limits<T>::digits + (std::is_signed_v<T> ? 1 : 0);
+    constexpr Index few = 255;
+    constexpr bool is_signed = std::is_signed_v<T>;
     const int all = sum_bits(bits, taps);
-    if (all > (sizeof(T) == 4 ? 62 : 30)) return std::nullopt;
     finish.is_bool = std::is_same_v<T, bool>;
     finish.quotients_fit_float = all <= 22;
     finish.quotients_fit_double = all <= 51;
-    constexpr Index few = 255;
-    if (sizeof(T) == 1 && taps <= few) {
-      element.kind = std::is_signed_v<T> ? ElementKind::few_i8 : ElementKind::few_u8;
-      element.traits = {1, 2, true, false};
-      return element;
-    }
-    constexpr ElementKind signed_kinds[] = {ElementKind::sum_i8, ElementKind::sum_i16, ElementKind::sum_i32};
-    constexpr ElementKind unsigned_kinds[] = {ElementKind::sum_u8, ElementKind::sum_u16, ElementKind::sum_u32};
-    constexpr int which = std::min(2, static_cast<int>(std::bit_width(sizeof(T))) - 1);
-    element.kind = std::is_signed_v<T> ? signed_kinds[which] : unsigned_kinds[which];
-    element.traits = {sizeof(T), sizeof(T) == 4 ? std::size_t{8} : std::size_t{4}, true, false};
+    const auto use = [&element](ElementKind kind, std::size_t work_size) {
+      element.kind = kind;
+      element.traits = {sizeof(T), work_size, true, false};
+    };
+    using Kind = ElementKind;
+    if constexpr (sizeof(T) == 8)
+      use(is_signed ? Kind::wide_i64 : Kind::wide_u64, 16);
+    else if constexpr (sizeof(T) == 4)
+      all <= 62 ? use(is_signed ? Kind::sum_i32 : Kind::sum_u32, 8) : use(is_signed ? Kind::wide_i32 : Kind::wide_u32, 16);
+    else if constexpr (sizeof(T) == 2)
+      all <= 30 ? use(is_signed ? Kind::sum_i16 : Kind::sum_u16, 4) : use(is_signed ? Kind::wide_i16 : Kind::wide_u16, 16);
+    else if (taps <= few)
+      use(is_signed ? Kind::few_i8 : Kind::few_u8, 2);
+    else
+      all <= 30 ? use(is_signed ? Kind::sum_i8 : Kind::sum_u8, 4) : use(is_signed ? Kind::wide_i8 : Kind::wide_u8, 16);
     return element;
   }
 }
@@ -107,6 +113,14 @@ std::vector<PositionChoice> positions_of(const KernelChoice& choice) {
 }
 
 }  // namespace
+
+ElementChoice tie_element(bool is_double) {
+  ElementChoice element;
+  const std::size_t size = is_double ? sizeof(ties::Pair<double>) : sizeof(ties::Pair<float>);
+  element.kind = is_double ? ElementKind::ties_f64 : ElementKind::ties_f32;
+  element.traits = {size, size, true, true};
+  return element;
+}
 
 std::vector<PositionChoice> choose_position_elements(ScalarKind scalar, const KernelChoice& choice) {
   if (choice.combine != Combine::max && choice.combine != Combine::min) return {};

@@ -19,19 +19,32 @@ namespace ndpool::general {
   ROW(key16, KeyMax<std::int16_t>)      \
   ROW(key32, KeyMax<std::int32_t>)      \
   ROW(key64, KeyMax<std::int64_t>)
-#define NDPOOL_GENERAL_SUMS(ROW)                           \
-  ROW(sum_f32, RealSum<float>)                             \
-  ROW(sum_f64, RealSum<double>)                            \
-  ROW(sum_f16, HalfSum<f16>)                               \
-  ROW(sum_bf16, HalfSum<bf16>)                             \
-  ROW(sum_i8, IntegerSum<std::int8_t, std::int32_t>)       \
-  ROW(sum_u8, IntegerSum<std::uint8_t, std::int32_t>)      \
-  ROW(sum_i16, IntegerSum<std::int16_t, std::int32_t>)     \
-  ROW(sum_u16, IntegerSum<std::uint16_t, std::int32_t>)    \
-  ROW(sum_i32, IntegerSum<std::int32_t, std::int64_t>)     \
-  ROW(sum_u32, IntegerSum<std::uint32_t, std::int64_t>)    \
-  ROW(few_i8, IntegerSum<std::int8_t, std::int16_t>)       \
+#define NDPOOL_GENERAL_SUMS(ROW) \
+  ROW(sum_f32, RealSum<float>)   \
+  ROW(sum_f64, RealSum<double>)  \
+  ROW(sum_f16, HalfSum<f16>)     \
+  ROW(sum_bf16, HalfSum<bf16>)   \
+  ROW(ties_f32, TieSum32)
+#define NDPOOL_GENERAL_INTEGER_SUMS(ROW)                \
+  ROW(sum_i8, IntegerSum<std::int8_t, std::int32_t>)    \
+  ROW(sum_u8, IntegerSum<std::uint8_t, std::int32_t>)   \
+  ROW(sum_i16, IntegerSum<std::int16_t, std::int32_t>)  \
+  ROW(sum_u16, IntegerSum<std::uint16_t, std::int32_t>) \
+  ROW(sum_i32, IntegerSum<std::int32_t, std::int64_t>)  \
+  ROW(sum_u32, IntegerSum<std::uint32_t, std::int64_t>) \
+  ROW(few_i8, IntegerSum<std::int8_t, std::int16_t>)    \
   ROW(few_u8, IntegerSum<std::uint8_t, std::uint16_t>)
+/// One at a time: compiled as plain code alone.
+#define NDPOOL_GENERAL_WIDE_SUMS(ROW)     \
+  ROW(wide_i8, WideSum<std::int8_t>)      \
+  ROW(wide_u8, WideSum<std::uint8_t>)     \
+  ROW(wide_i16, WideSum<std::int16_t>)    \
+  ROW(wide_u16, WideSum<std::uint16_t>)   \
+  ROW(wide_i32, WideSum<std::int32_t>)    \
+  ROW(wide_u32, WideSum<std::uint32_t>)   \
+  ROW(wide_i64, WideSum<std::int64_t>)    \
+  ROW(wide_u64, WideSum<std::uint64_t>)   \
+  ROW(ties_f64, TieSum64)
 /// Extremes with their positions: as many bits as the values have, and where positions need more than that leaves.
 #define NDPOOL_GENERAL_POSITIONS(ROW)                                  \
   ROW(position8, PackedPosition<std::uint8_t, std::uint32_t, 24>)      \
@@ -43,6 +56,8 @@ namespace ndpool::general {
 #define NDPOOL_GENERAL_ELEMENTS(ROW) \
   NDPOOL_GENERAL_EXTREMES(ROW)       \
   NDPOOL_GENERAL_SUMS(ROW)           \
+  NDPOOL_GENERAL_INTEGER_SUMS(ROW)   \
+  NDPOOL_GENERAL_WIDE_SUMS(ROW)      \
   NDPOOL_GENERAL_POSITIONS(ROW)
 
 enum class ElementKind : unsigned char {
@@ -60,8 +75,11 @@ struct ElementChoice {
   Finish finish;
 };
 
-/// None if no element serves: 64-bit integer sums, and windows so large that sums could leave their accumulator.
+/// None if no element serves: reducers that are no extreme and no sum, and divisors that are not exact as a double.
 std::optional<ElementChoice> choose_element(ScalarKind scalar, const KernelChoice& choice, Index taps);
+
+/// Pairs of ties/pair.hpp.
+ElementChoice tie_element(bool is_double);
 
 /// Elements of max or min with positions, the one with the smallest integers first.
 struct PositionChoice {

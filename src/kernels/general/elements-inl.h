@@ -8,9 +8,10 @@
 #endif
 
 #include "kernels/general/finish.hpp"
+#include "kernels/ties/pair.hpp"
 
 #include <ndpool/half.hpp>
-#include <ndpool/spec/average.hpp>
+#include <ndpool/spec/result.hpp>
 
 #include <hwy/highway.h>
 
@@ -268,18 +269,8 @@ struct IntegerSum : SumBase<S, W> {
       const auto divisor = static_cast<float>(count);
       for (Index i = 0; i < n; ++i)
         to[i] = clamped(static_cast<std::int32_t>((static_cast<float>(sums[i]) / divisor + shifter) - shifter));
-    } else if (f.rounding == Rounding::half_even && f.quotients_fit_double) {
-      // The same for doubles and sums below 2^51; those are the last bits of a double that 1.5 * 2^52 is added to.
-      constexpr double shifter = 6755399441055744.0;
-      constexpr auto offset = std::bit_cast<std::uint64_t>(shifter);  // unsigned: lanes without a row may hold anything
-      const auto rounded = [shifter, offset, clamped](W sum, double divisor) NDPOOL_ALWAYS_INLINE {
-        const double exact = std::bit_cast<double>(static_cast<std::uint64_t>(sum) + offset) - shifter;
-        return clamped(static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(exact / divisor + shifter) - offset));
-      };
-      if (counts == nullptr)
-        for (Index i = 0; i < n; ++i) to[i] = rounded(sums[i], count);
-      else
-        for (Index i = 0; i < n; ++i) to[i] = rounded(sums[i], count * counts[i]);
+    } else if (f.quotients_fit_double) {
+      finish_averages(sums, n, to, f, clamped);
     } else {
       for (Index i = 0; i < n; ++i) {
         const double divisor = counts == nullptr ? count : count * counts[i];
@@ -287,6 +278,126 @@ struct IntegerSum : SumBase<S, W> {
       }
     }
   }
+
+ private:
+  /// Averages of sums below 2^51. Their nearest double is on the same side of every half and of every whole number as the
+  /// quotient itself, so rounding it rounds the exact number.
+  template <class Clamp>
+  static void finish_averages(const W* sums, Index n, S* to, const Finish& f, const Clamp& clamped) {
+    switch (f.rounding) {
+      case Rounding::half_even:
+        return round_all(sums, n, to, f, clamped, [](double, double nearest) NDPOOL_ALWAYS_INLINE { return nearest; });
+      case Rounding::floor:
+        return round_all(sums, n, to, f, clamped, [](double exact, double nearest) NDPOOL_ALWAYS_INLINE {
+          return nearest - (nearest > exact ? 1.0 : 0.0);
+        });
+      case Rounding::toward_zero:
+        return round_all(sums, n, to, f, clamped, [](double exact, double nearest) NDPOOL_ALWAYS_INLINE {
+          return nearest - (exact > 0 && nearest > exact ? 1.0 : 0.0) + (exact < 0 && nearest < exact ? 1.0 : 0.0);
+        });
+      case Rounding::half_away:
+        return round_all(sums, n, to, f, clamped, [](double exact, double nearest) NDPOOL_ALWAYS_INLINE {
+          return nearest + (exact > 0 && exact - nearest == 0.5 ? 1.0 : 0.0) - (exact < 0 && nearest - exact == 0.5 ? 1.0 : 0.0);
+        });
+    }
+  }
+  /// `adjust` makes a quotient and the nearest whole number, half to even, the rounded one.
+  template <class Clamp, class Adjust>
+  static HWY_NOINLINE void round_all(const W* sums, Index n, S* to, const Finish& f, const Clamp& clamped, const Adjust& adjust) {
+    constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves no bits behind the point
+    constexpr auto offset = std::bit_cast<std::uint64_t>(shifter);  // unsigned: lanes without a row may hold anything
+    const double* const counts = f.counts;
+    const double count = f.count;
+    const auto rounded = [&](W sum, double divisor) NDPOOL_ALWAYS_INLINE {
+      const double whole = std::bit_cast<double>(static_cast<std::uint64_t>(sum) + offset) - shifter;
+      const double exact = whole / divisor;
+      const double result = adjust(exact, (exact + shifter) - shifter);
+      return clamped(static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(result + shifter) - offset));
+    };
+    if (counts == nullptr)
+      for (Index i = 0; i < n; ++i) to[i] = rounded(sums[i], count);
+    else
+      for (Index i = 0; i < n; ++i) to[i] = rounded(sums[i], count * counts[i]);
+  }
+};
+
+/// Sums of integers in 128 bits, one at a time.
+template <class S>
+struct WideSum {
+  using Stored = S;
+  using Work = spec::Wide;
+  using Result = S;
+  using V = Work;
+  static constexpr Index lanes = 1;
+  static constexpr bool is_sum = true, stores_fused = false, lifts_nothing = false, has_positions = false;
+
+  static Work identity(const Finish&) { return 0; }
+  static NDPOOL_ALWAYS_INLINE V load(const Work* from) { return *from; }
+  static NDPOOL_ALWAYS_INLINE void put(V v, Work* to) { *to = v; }
+  static NDPOOL_ALWAYS_INLINE V splat(Work one) { return one; }
+  static NDPOOL_ALWAYS_INLINE V lift(const S* from, const Finish&) { return *from; }
+  static NDPOOL_ALWAYS_INLINE V combine(V a, V b) { return a + b; }
+  static void store(V, S*, Index, const Finish&) {}
+
+  static void finish_row(const Work* sums, Index n, S* to, const Finish& f) {
+    for (Index i = 0; i < n; ++i) {
+      const auto divisor = static_cast<Index>(f.counts == nullptr ? f.count : f.count * f.counts[i]);
+      const Work result = f.averages ? average(sums[i], divisor, f.rounding) : sums[i];
+      to[i] = f.is_bool ? static_cast<S>(result > 0) : spec::clamp_to<S>(result);
+    }
+  }
+  static NDPOOL_ALWAYS_INLINE Work average(Work sum, Index divisor, Rounding rounding) {
+    const auto low = static_cast<std::int64_t>(sum);  // divided by one instruction, if it is all of the sum
+    if (low == sum && low != std::numeric_limits<std::int64_t>::lowest()) return spec::round_divide(low, divisor, rounding);
+    return spec::round_divide<Work>(sum, divisor, rounding);
+  }
+};
+
+/// Extremes with the sum of what ties with them (ties/pair.hpp): the smaller key's sum is dropped, never multiplied by 0.
+struct TieSum32 : ElementBase<std::uint64_t, std::int64_t> {
+  static constexpr bool is_sum = true;  // a tap that came twice would count twice
+  static constexpr std::int64_t offset = std::numeric_limits<std::int64_t>::lowest();  // keys are compared as signed numbers
+  static constexpr std::int64_t low_half = 0xFFFF'FFFF;
+  static std::int64_t identity(const Finish&) { return offset; }
+  static HWY_INLINE V lift(const std::uint64_t* from, const Finish&) {
+    return hn::Xor(hn::LoadU(D(), reinterpret_cast<const std::int64_t*>(from)), hn::Set(D(), offset));
+  }
+  static HWY_INLINE V combine(V a, V b) {
+    const D d;
+    const V low = hn::Set(d, low_half), key_a = hn::AndNot(low, a), key_b = hn::AndNot(low, b);
+    const V sum_a = hn::IfThenZeroElse(hn::Gt(key_b, key_a), hn::And(low, a));
+    const V sum_b = hn::IfThenZeroElse(hn::Gt(key_a, key_b), hn::And(low, b));
+#if HWY_TARGET == HWY_SCALAR
+    const V sum = hn::Set(d, static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(
+        std::bit_cast<float>(static_cast<std::uint32_t>(hn::GetLane(sum_a))) +
+        std::bit_cast<float>(static_cast<std::uint32_t>(hn::GetLane(sum_b))))));
+#else
+    const hn::Repartition<float, D> floats;
+    const V sum = hn::BitCast(d, hn::Add(hn::BitCast(floats, sum_a), hn::BitCast(floats, sum_b)));
+#endif
+    return hn::Or(hn::Max(key_a, key_b), sum);
+  }
+  static HWY_INLINE void store(V v, std::uint64_t* to, Index, const Finish&) {
+    hn::StoreU(hn::Xor(v, hn::Set(D(), offset)), D(), reinterpret_cast<std::int64_t*>(to));
+  }
+};
+struct TieSum64 {
+  using Stored = ties::Pair<double>;
+  struct Work : Stored {};
+  using Result = Stored;
+  using V = Stored;
+  static constexpr Index lanes = 1;
+  static constexpr bool is_sum = true, stores_fused = true, lifts_nothing = false, has_positions = false;
+  static Work identity(const Finish&) { return {}; }
+  static NDPOOL_ALWAYS_INLINE V load(const Work* from) { return *from; }
+  static NDPOOL_ALWAYS_INLINE void put(const V& v, Work* to) { *to = {v}; }
+  static NDPOOL_ALWAYS_INLINE V splat(const Work& one) { return one; }
+  static NDPOOL_ALWAYS_INLINE V lift(const Stored* from, const Finish&) { return *from; }
+  static NDPOOL_ALWAYS_INLINE V combine(const V& a, const V& b) {
+    const double sum = (a.high >= b.high ? a.low : 0.0) + (b.high >= a.high ? b.low : 0.0);
+    return {a.high >= b.high ? a.high : b.high, sum};
+  }
+  static NDPOOL_ALWAYS_INLINE void store(const V& v, Stored* to, Index, const Finish&) { *to = v; }
 };
 
 }  // namespace general

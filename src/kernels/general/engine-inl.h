@@ -168,35 +168,109 @@ class Engine {
   R* array_result_of(Index) const requires(E::has_positions) { return nullptr; }
 
   // ---- arrays whose rows do not lie in memory as they are folded
-  /// Calls visit(offset of a row of the box in the array, offset in the packed box).
-  template <class Extent, class Stride, class Visit>
-  void for_each_row(const Extent& extent, const Stride& stride, Index length, const Visit& visit) const {
-    Index position[max_rank] = {};
-    Index rows = 1, packed = 0;
-    for (int a = 0; a < last_; ++a) rows *= extent(a);
-    for (Index r = 0; r < rows; ++r, packed += length) {
-      Index offset = 0;
-      for (int a = 0; a < last_; ++a) offset += position[a] * stride(a);
-      visit(offset, packed);
-      for (int a = last_ - 1; a >= 0 && ++position[a] == extent(a); --a) position[a] = 0;
+  /// How the elements of a box lie in an array: steps of the axes and of the lanes. The last axis is the row; planes that are
+  /// evenly apart are the first.
+  struct BoxSteps {
+    int rank = 0;
+    Index extent[max_rank + 1], step[max_rank + 1];
+    Index lanes = 1, lane_step = 1;
+    void add(Index cells, Index by) {
+      extent[rank] = cells;
+      step[rank++] = by;
     }
+    int row() const { return rank - 1; }
+    /// An axis before the row whose elements follow one another, where those of the row do not; -1 if there is none.
+    int contiguous_axis() const {
+      if (lanes > 1 || step[row()] == 1) return -1;
+      for (int a = 0; a < row(); ++a)
+        if (step[a] == 1 && extent[a] > 1) return a;
+      return -1;
+    }
+    /// Calls visit(offset in the array, offset in the packed box, packed step of `matrix_axis`) for each row, or for each
+    /// matrix of `matrix_axis` and row.
+    template <class Visit>
+    void for_each_row(int matrix_axis, const Visit& visit) const {
+      Index position[max_rank + 1] = {}, packed_step[max_rank + 1] = {};
+      Index rows = 1, packed = extent[row()] * lanes;
+      for (int a = row() - 1; a >= 0; --a) {
+        position[a] = 0;
+        packed_step[a] = packed;
+        packed *= extent[a];
+        if (a != matrix_axis) rows *= extent[a];
+      }
+      const Index pitch = matrix_axis < 0 ? 0 : packed_step[matrix_axis];
+      Index offset = 0, at = 0;
+      for (Index r = 0; r < rows; ++r) {
+        visit(offset, at, pitch);
+        for (int a = row() - 1; a >= 0; --a) {
+          if (a == matrix_axis) continue;
+          offset += step[a], at += packed_step[a];
+          if (++position[a] < extent[a]) break;
+          offset -= step[a] * extent[a], at -= packed_step[a] * extent[a];
+          position[a] = 0;
+        }
+      }
+    }
+  };
+  static void pack_box(const S* from, const BoxSteps& box, S* to) {
+    const Index cells = box.extent[box.row()], step = box.step[box.row()], lanes = box.lanes, lane_step = box.lane_step;
+    const int matrix_axis = box.contiguous_axis();
+    box.for_each_row(matrix_axis, [&](Index offset, Index packed, Index pitch) {
+      const S* const row = from + offset;
+      S* const result = to + packed;
+      if (matrix_axis >= 0) return copy_transposed(row, step, cells, box.extent[matrix_axis], result, pitch);
+      if (lanes > 1 && step == 1) return copy_transposed(row, lane_step, lanes, cells, result, lanes);
+      if (lanes > 1 && lane_step == 1) {
+        for (Index c = 0; c < cells; ++c) std::copy_n(row + c * step, lanes, result + c * lanes);
+      } else if (lanes > 1) {
+        for (Index c = 0; c < cells; ++c)
+          for (Index l = 0; l < lanes; ++l) result[c * lanes + l] = row[c * step + l * lane_step];
+      } else if (step == 2) {  // known to the compiler, which vectorises it
+        for (Index c = 0; c < cells; ++c) result[c] = row[2 * c];
+      } else {
+        for (Index c = 0; c < cells; ++c) result[c] = row[c * step];
+      }
+    });
+  }
+  static void unpack_box(const S* from, const BoxSteps& box, S* to) {
+    const Index count = box.extent[box.row()], step = box.step[box.row()], lanes = box.lanes, lane_step = box.lane_step;
+    const int matrix_axis = box.contiguous_axis();
+    box.for_each_row(matrix_axis, [&](Index offset, Index packed, Index pitch) {
+      const S* const row = from + packed;
+      S* const result = to + offset;
+      if (matrix_axis >= 0) return copy_transposed(row, pitch, box.extent[matrix_axis], count, result, step);
+      if (lanes > 1 && step == 1) return copy_transposed(row, lanes, count, lanes, result, lane_step);
+      if (lanes > 1 && lane_step == 1) {
+        for (Index o = 0; o < count; ++o) std::copy_n(row + o * lanes, lanes, result + o * step);
+      } else {
+        for (Index o = 0; o < count; ++o)
+          for (Index l = 0; l < lanes; ++l) result[o * step + l * lane_step] = row[o * lanes + l];
+      }
+    });
+  }
+  /// Calls move(first plane, box) for all planes at once, whose box then has them as its first axis, or for one after the other.
+  template <class Move>
+  void for_planes(Index Strides::*array, const Move& move) const {
+    const bool is_even = layout_.loops.size() == 1;
+    BoxSteps box;
+    if (is_even) box.add(plane_count(), layout_.loops[0].stride.*array);
+    for (Index plane = planes_.begin; plane < planes_.end; plane += is_even ? plane_count() : 1) move(plane, box);
   }
   void pack_input() {
-    const Index lanes = lane_count(), length = side_[last_].cells() * lanes;
-    packed_plane_ = length;
-    for (int a = 0; a < last_; ++a) packed_plane_ *= side_[a].cells();
-    const Index step = axis(last_).in_stride, lane_step = layout_.lane_in_stride, cells = side_[last_].cells();
-    for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
-      const S* from = in_ + plane_offsets(plane).in + lane_range_.begin * lane_step;
-      for (int a = 0; a <= last_; ++a) from += side_[a].lo * axis(a).in_stride;
-      S* const to = at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_;
-      for_each_row([&](int a) { return side_[a].cells(); }, [&](int a) { return axis(a).in_stride; }, length,
-                   [&](Index offset, Index packed) {
-                     for (Index c = 0; c < cells; ++c)
-                       for (Index l = 0; l < lanes; ++l)
-                         to[packed + c * lanes + l] = from[offset + c * step + l * lane_step];
-                   });
-    }
+    const Index lanes = lane_count();
+    packed_plane_ = lanes;
+    for (int a = 0; a <= last_; ++a) packed_plane_ *= side_[a].cells();
+    if (packed_plane_ > 0)
+      for_planes(&Strides::in, [&](Index plane, BoxSteps box) {
+        const S* from = in_ + plane_offsets(plane).in + lane_range_.begin * layout_.lane_in_stride;
+        for (int a = 0; a <= last_; ++a) {
+          from += side_[a].lo * axis(a).in_stride;
+          box.add(side_[a].cells(), axis(a).in_stride);
+        }
+        box.lanes = lanes;
+        box.lane_step = layout_.lane_in_stride;
+        pack_box(from, box, at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_);
+      });
     Index stride = lanes;
     for (int a = last_; a >= 0; --a) {
       side_[a].in_stride = stride;
@@ -212,19 +286,16 @@ class Engine {
     packed_results_ = stride;
   }
   void unpack_output() {
-    const Index lanes = lane_count(), count = side_[last_].count();
-    const Index step = axis(last_).out_stride, lane_step = layout_.lane_out_stride;
-    for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
-      S* to = out_ + plane_offsets(plane).out + lane_range_.begin * lane_step;
-      for (int a = 0; a <= last_; ++a) to += side_[a].outputs.begin * axis(a).out_stride;
-      const S* const from = at<S>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_;
-      for_each_row([&](int a) { return side_[a].count(); }, [&](int a) { return axis(a).out_stride; }, count * lanes,
-                   [&](Index offset, Index packed) {
-                     for (Index o = 0; o < count; ++o)
-                       for (Index l = 0; l < lanes; ++l)
-                         to[offset + o * step + l * lane_step] = from[packed + o * lanes + l];
-                   });
-    }
+    for_planes(&Strides::out, [&](Index plane, BoxSteps box) {
+      S* to = out_ + plane_offsets(plane).out + lane_range_.begin * layout_.lane_out_stride;
+      for (int a = 0; a <= last_; ++a) {
+        to += side_[a].outputs.begin * axis(a).out_stride;
+        box.add(side_[a].count(), axis(a).out_stride);
+      }
+      box.lanes = lane_count();
+      box.lane_step = layout_.lane_out_stride;
+      unpack_box(at<S>(layout_.packed_out_at) + (plane - planes_.begin) * packed_results_, box, to);
+    });
   }
 
   // ---- extremes with their positions
@@ -645,13 +716,14 @@ class Engine {
     for (Index begin = 0; begin < box.items; begin += layout_.lane_group)
       fold_lane_group(box, begin, std::min(layout_.lane_group, box.items - begin), cells, results);
   }
-  /// The same as fold_axes for axes before whole planes: all cells behind follow one another.
+  /// The same as fold_axes for the axis before whole planes: all cells behind follow one another. The box is kept apart from
+  /// the stages of the groups of lanes that are made of it.
   Box fold_whole_axes(int end, Index cells) {
     Box box = first_box();
     for (int a = 0; a < end; ++a) {
       Index behind = cells;
       for (int b = a + 1; b < end; ++b) behind *= side_[b].cells();
-      Work* const to = at<Work>(layout_.stage_at[a % 2]);
+      Work* const to = at<Work>(layout_.whole_at);
       const Index item = side_[a].count() * behind;
       for (Index i = 0; i < box.items; ++i) {
         if (box.from != nullptr)

@@ -43,9 +43,11 @@ class LayoutMaker {
 
   std::unique_ptr<const Layout> make() {
     choose_axes();
+    layout_.lanes_from = static_cast<int>(layout_.axes.size());
     if (!choose_divisors()) return nullptr;
     if (traits_.has_positions) describe_positions();
     for (AxisLayout& axis : layout_.axes) share_blocks(axis);
+    if (layout_.axes.size() == 1) merge_planes();  // short rows become a long one
     choose_lanes_from();
     merge_planes();
     choose_method();
@@ -147,6 +149,8 @@ class LayoutMaker {
   }
   /// Neighbouring axes that are pooled whole are one: the order of taps matters to sums alone.
   void merge_whole_axes() {
+    // Few lanes are no rows to fold: the first axis alone has long ones.
+    if (layout_.lanes > 1 && layout_.lanes * static_cast<Index>(traits_.stored_size) < 32) return;
     const auto is_whole_axis = [](const Windows& w) {
       return w.is_regular() && w.outputs == 1 && w.kernel == w.cells && w.lo == 0 && w.tap_step == 1;
     };
@@ -499,17 +503,24 @@ class LayoutMaker {
   void cut_boxes() {
     constexpr double large = 4 << 20;
     double box = static_cast<double>(layout_.planes_per_tile) * static_cast<double>(layout_.lanes_per_tile);
-    Index longest = 0;
-    for (int a = 0; a <= layout_.last(); ++a) {
+    const auto cells_of = [this](int a) {
       const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
-      const Index cells =
-          box_cells(axis.windows, a == layout_.last() ? axis.tile * layout_.strips_per_tile : axis.tile);
-      box *= static_cast<double>(cells);
-      layout_.max_position += (cells - 1) * axis.cell_stride;
-      if (cells <= longest) continue;
-      longest = cells;
-      layout_.cut_axis = a;
+      return box_cells(axis.windows, a == layout_.last() ? axis.tile * layout_.strips_per_tile : axis.tile);
+    };
+    for (int a = 0; a <= layout_.last(); ++a) {
+      box *= static_cast<double>(cells_of(a));
+      layout_.max_position += (cells_of(a) - 1) * layout_.axes[static_cast<std::size_t>(a)].cell_stride;
     }
+    // The first axis whose pieces are small, so that rows stay long; else the longest.
+    layout_.cut_axis = 0;
+    for (int a = 0; a <= layout_.last(); ++a) {
+      if (cells_of(a) > cells_of(layout_.cut_axis)) layout_.cut_axis = a;
+      if (cells_of(a) > 1 && box * static_cast<double>(work_) <= static_cast<double>(tile_bytes_) * static_cast<double>(cells_of(a))) {
+        layout_.cut_axis = a;
+        break;
+      }
+    }
+    const Index longest = cells_of(layout_.cut_axis);
     // A window of its own is cut to what stays in the first-level cache; others would be folded again for each piece.
     const bool is_alone = layout_.axes[static_cast<std::size_t>(layout_.cut_axis)].tile == 1 && layout_.method != RowMethod::single;
     const double max_box_bytes = is_alone ? static_cast<double>(tile_bytes_) : large;
@@ -616,6 +627,7 @@ class LayoutMaker {
     }
     layout_.stage_at[0] = scratch.place(stage + lanes_in_vector, traits_.work_size);
     layout_.stage_at[1] = scratch.place(stage + lanes_in_vector, traits_.work_size);
+    if (layout_.lanes_from == 1) layout_.whole_at = scratch.place(stage + lanes_in_vector, traits_.work_size);
     if (!layout_.in_is_direct) layout_.packed_in_at = scratch.place(box_elements + lanes_in_vector, traits_.stored_size);
     if (!layout_.out_is_direct) {
       Index results = items * layout_.lanes_per_tile * layout_.strips_per_tile;

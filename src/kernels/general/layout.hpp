@@ -87,7 +87,7 @@ struct Layout {
   Index tree_pitch = 0, level_elements = 0, identity_elements = 0;
   Index along_capacity = 0;
   std::size_t along_at = 0, origins_at = 0, pieces_at = 0;
-  std::size_t identity_at = 0, zeros_at = 0, levels_at = 0, trees_at = 0, stage_at[2] = {0, 0}, rows_at = 0,
+  std::size_t identity_at = 0, zeros_at = 0, levels_at = 0, trees_at = 0, stage_at[2] = {0, 0}, whole_at = 0, rows_at = 0,
               lanes_at = 0, folded_at = 0, lifted_at = 0, stored_at = 0, pointers_at = 0, counts_at = 0, packed_in_at = 0,
               packed_out_at = 0, bytes = 0;
 

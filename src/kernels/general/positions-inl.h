@@ -26,8 +26,10 @@ struct Keys {
 
   static NDPOOL_ALWAYS_INLINE Bits of_integer(Bits bits, Bits flip) { return static_cast<Bits>(bits ^ flip); }
   static NDPOOL_ALWAYS_INLINE Bits of_float(Bits bits, Bits flip, Bits infinity, Bits nan_key) {
+    using Signed = std::make_signed_t<Bits>;
     const auto magnitude = static_cast<Bits>(bits & ~sign);
-    const auto ordered = static_cast<Bits>((bits & sign) != 0 && magnitude != 0 ? ~bits : bits | sign);
+    const auto negative = static_cast<Bits>(static_cast<Signed>(magnitude != 0 ? bits : 0) < 0 ? all : 0);
+    const auto ordered = static_cast<Bits>(magnitude ^ negative ^ sign);
     return magnitude > infinity ? nan_key : static_cast<Bits>(ordered ^ flip);
   }
   static NDPOOL_ALWAYS_INLINE Bits integer_of(Bits key, Bits flip) { return static_cast<Bits>(key ^ flip); }
@@ -138,7 +140,9 @@ class PositionLift {
     Index run = lanes;
     while (top > 0 && (axes[top - 1].cells == 1 || axes[top - 1].in_stride == run) && run * axes[top - 1].cells <= capacity_)
       run *= axes[--top].cells;
-    place_along(axes + top, rank - top, lanes, run);
+    int first = top;  // axes of one cell move no position
+    while (first < rank && axes[first].cells == 1) ++first;
+    place_along(axes + first, rank - first, lanes, run);
     Index position[max_rank + 1] = {};
     for (;;) {
       Index offset = 0, cell = from_first;
@@ -174,25 +178,42 @@ class PositionLift {
     for (int a = count - 1; a >= 0; --a) {
       for (Index c = 1; c < axes[a].cells; ++c) {
         const auto by = static_cast<Unsigned>(c * axes[a].cell_stride);
-        for (Index i = 0; i < filled; ++i) along_[c * filled + i] = along_[i] + by;
+        if (filled == 1)
+          along_[c] = by;
+        else
+          for (Index i = 0; i < filled; ++i) along_[c * filled + i] = along_[i] + by;
       }
       filled *= axes[a].cells;
     }
   }
+  /// Keys are made some at a time, and packed in a loop of its own: the compiler vectorises both, but not one loop over
+  /// numbers of two sizes.
   HWY_NOINLINE void lift_run(const Bits* from, Unsigned inverted, Work* to, Index n) {
-    const Unsigned* const along = along_;
+    constexpr Index chunk = 512;
+    HWY_ALIGN Bits keys[chunk];
+    for (Index begin = 0; begin < n; begin += chunk) {
+      const Index count = std::min(chunk, n - begin);
+      make_keys(from + begin, keys, count);
+      pack_keys(keys, along_ + begin, inverted, to + begin, count);
+    }
+  }
+  HWY_NOINLINE void make_keys(const Bits* HWY_RESTRICT from, Bits* HWY_RESTRICT to, Index n) {
     const KeyRule<Bits> rule = rule_;
     if (!rule.is_float) {
-      for (Index i = 0; i < n; ++i) to[i] = E::pack(Keys<Bits>::of_integer(from[i], rule.flip), inverted - along[i]);
+      for (Index i = 0; i < n; ++i) to[i] = Keys<Bits>::of_integer(from[i], rule.flip);
       return;
     }
     Bits negative_zeros = 0;
     for (Index i = 0; i < n; ++i) {
       const Bits bits = from[i];
       negative_zeros = static_cast<Bits>(negative_zeros | (bits == Keys<Bits>::sign ? 1 : 0));
-      to[i] = E::pack(Keys<Bits>::of_float(bits, rule.flip, rule.infinity, rule.nan_key), inverted - along[i]);
+      to[i] = Keys<Bits>::of_float(bits, rule.flip, rule.infinity, rule.nan_key);
     }
     if (negative_zeros != 0) saw_negative_zero_ = true;
+  }
+  static HWY_NOINLINE void pack_keys(const Bits* HWY_RESTRICT keys, const Unsigned* HWY_RESTRICT along, Unsigned inverted,
+                                     Work* HWY_RESTRICT to, Index n) {
+    for (Index i = 0; i < n; ++i) to[i] = E::pack(keys[i], inverted - along[i]);
   }
 
   const KeyRule<Bits> rule_;

@@ -10,17 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-const ndpool::general::GeneralKernels* general_positions() {
-  using namespace general;
-  static const GeneralKernels kernels = [] {
-    GeneralKernels some = {HWY_TARGET, {}};
-#define NDPOOL_ROW(name, ...) some.of[static_cast<int>(ElementKind::name)] = run_general<__VA_ARGS__>;
-    NDPOOL_GENERAL_POSITIONS(NDPOOL_ROW)
-#undef NDPOOL_ROW
-    return some;
-  }();
-  return &kernels;
-}
+NDPOOL_GENERAL_TABLE(general_positions, NDPOOL_GENERAL_POSITIONS)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool
@@ -29,14 +19,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ndpool {
 
-HWY_EXPORT(general_positions);
-
-const general::GeneralKernels* general::positions_for(std::int64_t target) {
-  for (const auto& compiled : HWY_DISPATCH_TABLE(general_positions))
-    if (compiled != nullptr)
-      if (const general::GeneralKernels* kernels = (*compiled)(); kernels->target == target) return kernels;
-  return nullptr;
-}
+NDPOOL_EXPORT_GENERAL(general_positions, positions_for)
 
 }  // namespace ndpool
 #endif

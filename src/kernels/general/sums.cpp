@@ -1,4 +1,4 @@
-// The general engine for sums, compiled once for every instruction set.
+// The general engine for sums of floats, compiled once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/general/sums.cpp"
 #include <hwy/foreach_target.h>
@@ -10,17 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-const ndpool::general::GeneralKernels* general_sums() {
-  using namespace general;
-  static const GeneralKernels kernels = [] {
-    GeneralKernels some = {HWY_TARGET, {}};
-#define NDPOOL_ROW(name, ...) some.of[static_cast<int>(ElementKind::name)] = run_general<__VA_ARGS__>;
-    NDPOOL_GENERAL_SUMS(NDPOOL_ROW)
-#undef NDPOOL_ROW
-    return some;
-  }();
-  return &kernels;
-}
+NDPOOL_GENERAL_TABLE(general_sums, NDPOOL_GENERAL_SUMS)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool
@@ -29,14 +19,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ndpool {
 
-HWY_EXPORT(general_sums);
-
-const general::GeneralKernels* general::sums_for(std::int64_t target) {
-  for (const auto& compiled : HWY_DISPATCH_TABLE(general_sums))
-    if (compiled != nullptr)
-      if (const general::GeneralKernels* kernels = (*compiled)(); kernels->target == target) return kernels;
-  return nullptr;
-}
+NDPOOL_EXPORT_GENERAL(general_sums, sums_for)
 
 }  // namespace ndpool
 #endif

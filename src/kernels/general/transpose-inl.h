@@ -155,6 +155,17 @@ HWY_NOINLINE void lanes_to_rows(const Element* from, Index pitch, const Rows& ro
     for (Index c = 0; c < n; ++c) rows(r)[c] = from[c * pitch + r];
 }
 
+/// to[j * to_pitch + i] = from[i * pitch + j] for i < rows, j < n. Touches nothing else.
+template <class Element>
+void copy_transposed(const Element* from, Index pitch, Index rows, Index n, Element* to, Index to_pitch) {
+  constexpr Index side = block_side<BitsOf<sizeof(Element)>>;
+  const Index whole = n >= side ? rows / side * side : 0;
+  if (whole > 0)
+    rows_to_lanes(EvenRows<const Element>{from, pitch, from + (whole - 1) * pitch + n}, whole, n, to, to_pitch);
+  for (Index i = whole; i < rows; ++i)
+    for (Index j = 0; j < n; ++j) to[j * to_pitch + i] = from[i * pitch + j];
+}
+
 /// Lanes back to rows at given places.
 template <class S>
 void write_rows(const S* lanes, Index pitch, S* const* to, Index count, Index n) {

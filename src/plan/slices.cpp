@@ -1,5 +1,5 @@
-// Cuts arrays into slices for smooth max and Lp, and prepares one slice of each kind.
-#include "plan/analytic_plan.hpp"
+// Cuts arrays into slices, and prepares one slice of each kind.
+#include "plan/sliced_plan.hpp"
 
 #include "plan/map_runs.hpp"
 
@@ -17,32 +17,52 @@ using analytic::Slice;
 using analytic::SliceArray;
 using analytic::SliceMap;
 
-class AnalyticPlanMaker {
+class SlicedPlanMaker {
  public:
-  AnalyticPlanMaker(ScalarKind kind, const KernelChoice& choice, const Rows& rows, SliceMap map)
+  SlicedPlanMaker(ScalarKind kind, const KernelChoice& choice, const Rows& rows, SliceMap map)
       : kind_(kind), choice_(choice), rows_(rows), is_vjp_(map == SliceMap::vjp) {
     plan_->choice_ = choice;
     plan_->map_ = map;
     plan_->kind_ = kind;
     plan_->types_ = analytic::slice_types_of(kind, choice);
     is_magnitude_ = choice.combine == Combine::lp && std::isinf(choice.parameter);
-    sums_are_double_ = is_magnitude_ ? kind == ScalarKind::kind_f64 : plan_->types_ != analytic::SliceTypes::floats;
+    const bool is_double = is_magnitude_ ? kind == ScalarKind::kind_f64 : plan_->types_ != analytic::SliceTypes::floats;
+    sums_ = is_double ? ScalarKind::kind_f64 : ScalarKind::kind_f32;
+    sum_choice_.combine = Combine::sum;
+  }
+  /// Of a pool whose result has another type than the input.
+  SlicedPlanMaker(ScalarKind kind, ScalarKind result, mixed::WorkKind work, const KernelChoice& choice, const Rows& rows)
+      : kind_(kind), choice_(choice), rows_(rows), is_vjp_(false), sum_choice_(choice) {
+    constexpr ScalarKind kinds[] = {ScalarKind::kind_f32, ScalarKind::kind_f64, ScalarKind::kind_i64, ScalarKind::kind_u64};
+    sums_ = kinds[static_cast<int>(work)];
+    plan_->choice_ = choice;
+    plan_->kind_ = kind;
+    plan_->result_ = result;
+    plan_->work_ = work;
+    plan_->use_ = SlicedPlan::Use::mixed;
+  }
+  static SlicedPlanMaker of_ties(ScalarKind kind, const KernelChoice& choice, const Rows& rows, SliceMap map) {
+    SlicedPlanMaker maker(kind, choice, rows, map);
+    maker.plan_->use_ = SlicedPlan::Use::ties;
+    maker.is_magnitude_ = false;
+    maker.sums_ = kind == ScalarKind::kind_f64 ? ScalarKind::kind_f64 : ScalarKind::kind_f32;
+    return maker;
   }
 
-  std::unique_ptr<const AnalyticPlan> make() {
+  std::unique_ptr<const SlicedPlan> make() {
     list_axes();
     choose_chunks();
     if (elements() > max_elements) return nullptr;
     for (std::size_t a = 0; a < axes_.size(); ++a) cut(a);
     Index kinds = 1;
-    for (const AnalyticPlan::Cut& cut : plan_->cuts_) {
+    for (const SlicedPlan::Cut& cut : plan_->cuts_) {
       kinds *= cut.kinds;
       plan_->slice_count_ *= cut.count;
     }
     for (Index kind = 0; kind < kinds; ++kind) {
       auto slice = make_slice(kind);
       if (slice == nullptr) return nullptr;
-      plan_->box_bytes_ = std::max(plan_->box_bytes_, analytic::slice_bytes(*slice, plan_->map_));
+      plan_->box_bytes_ = std::max(plan_->box_bytes_, box_bytes(*slice));
       for (const auto& sums : {slice->sums, slice->transposed_sums})
         if (sums != nullptr) plan_->engine_bytes_ = std::max(plan_->engine_bytes_, sums->scratch_bytes());
       plan_->slices_.push_back(std::move(slice));
@@ -59,7 +79,7 @@ class AnalyticPlanMaker {
     Strides stride;
     Index chunk = 1;  ///< outputs of a piece
     std::vector<Axis> kinds;               ///< of pooled axes: the windows of each kind of piece
-    std::vector<AnalyticPlan::Piece> of_kind;
+    std::vector<SlicedPlan::Piece> of_kind;
     Index outputs() const { return is_pooled ? window.output : extent; }
   };
   static constexpr double max_elements = double{1 << 28};
@@ -67,7 +87,12 @@ class AnalyticPlanMaker {
     // Derivatives of p = infinity are made on all threads, slice by slice.
     if (is_magnitude_ && plan_->map_ != SliceMap::forward) return 1 << 20;
     constexpr double cache = 192 << 10;
-    return cache / (sums_are_double_ ? 8 : 4) / (plan_->map_ == SliceMap::forward ? 1 : 2);
+    if (plan_->use_ == SlicedPlan::Use::ties) return cache / static_cast<double>(size_of(sums_)) / 4;
+    return cache / static_cast<double>(size_of(sums_)) / (plan_->map_ == SliceMap::forward ? 1 : 2);
+  }
+
+  std::size_t box_bytes(const Slice& slice) const {
+    return plan_->use_ == SlicedPlan::Use::ties ? ties::slice_bytes(slice) : analytic::slice_bytes(slice, plan_->map_);
   }
 
   void list_axes() {
@@ -163,7 +188,7 @@ class AnalyticPlanMaker {
 
   void cut(std::size_t a) {
     Dimension& axis = axes_[a];
-    AnalyticPlan::Cut cut;
+    SlicedPlan::Cut cut;
     cut.stride = axis.stride;
     if (axis.is_pooled) {
       add_pieces(axis, cut);
@@ -175,12 +200,12 @@ class AnalyticPlanMaker {
     }
     plan_->cuts_.push_back(std::move(cut));
   }
-  void add_pieces(Dimension& axis, AnalyticPlan::Cut& cut) {
+  void add_pieces(Dimension& axis, SlicedPlan::Cut& cut) {
     const Index outputs = axis.window.output, begins = axis.chunk < outputs ? part_begins(axis.window) : outputs;
     for (Index begin = 0, end = 0; begin < outputs; begin = end) {
       end = begin + axis.chunk < begins ? begin + axis.chunk : outputs;
       Axis window;
-      AnalyticPlan::Piece piece = begin == 0 && end == outputs ? whole_of(axis, window)
+      SlicedPlan::Piece piece = begin == 0 && end == outputs ? whole_of(axis, window)
                                   : axis.window.adaptive       ? bins_of(axis, {begin, end}, window)
                                   : is_vjp_                    ? owner_of(axis, {begin, end}, window)
                                                                : part_under(axis, {begin, end}, window);
@@ -190,11 +215,11 @@ class AnalyticPlanMaker {
     cut.count = static_cast<Index>(cut.pieces.size());
     cut.kinds = static_cast<Index>(axis.kinds.size());
   }
-  static AnalyticPlan::Piece whole_of(const Dimension& axis, Axis& window) {
+  static SlicedPlan::Piece whole_of(const Dimension& axis, Axis& window) {
     window = axis.window;
     return {{0, window.input}, {0, window.output}, {0, window.input}, 0};
   }
-  static AnalyticPlan::Piece bins_of(const Dimension& axis, Range outputs, Axis& window) {
+  static SlicedPlan::Piece bins_of(const Dimension& axis, Range outputs, Axis& window) {
     const Index unit = unit_of(axis), cells = axis.window.input / (axis.window.output / unit);
     window = axis.window;
     window.output = outputs.end - outputs.begin;
@@ -202,13 +227,13 @@ class AnalyticPlanMaker {
     const Range under{outputs.begin / unit * cells, outputs.end / unit * cells};
     return {under, outputs, under, 0};
   }
-  static AnalyticPlan::Piece part_under(const Dimension& axis, Range outputs, Axis& window) {
+  static SlicedPlan::Piece part_under(const Dimension& axis, Range outputs, Axis& window) {
     const AxisPart part = part_of(axis.window, outputs);
     window = part.axis;
     return {part.cells, outputs, part.cells, 0};
   }
   /// The cells from the first one under an output to that of the next piece, with all outputs that see them.
-  static AnalyticPlan::Piece owner_of(const Dimension& axis, Range outputs, Axis& window) {
+  static SlicedPlan::Piece owner_of(const Dimension& axis, Range outputs, Axis& window) {
     const Axis& whole = axis.window;
     const auto first_cell = [&](Index output) { return std::clamp<Index>(whole.start(output), 0, whole.input); };
     const Range owned{outputs.begin == 0 ? 0 : first_cell(outputs.begin),
@@ -223,11 +248,11 @@ class AnalyticPlanMaker {
     window.lo = cells.begin - whole.start(seen.begin);
     return {cells, seen, owned, 0};
   }
-  static Index kind_of(Dimension& axis, const AnalyticPlan::Piece& piece, const Axis& window) {
+  static Index kind_of(Dimension& axis, const SlicedPlan::Piece& piece, const Axis& window) {
     const auto length = [](const Range& range) { return range.end - range.begin; };
     for (std::size_t i = 0; i < axis.kinds.size(); ++i) {
       const Axis& known = axis.kinds[i];
-      const AnalyticPlan::Piece& other = axis.of_kind[i];
+      const SlicedPlan::Piece& other = axis.of_kind[i];
       // The end of the last piece may hang over; the others see no padding behind.
       if (known.input == window.input && known.output == window.output && known.lo == window.lo && known.hi == window.hi &&
           (piece.cells.end == axis.window.input) == (other.cells.end == axis.window.input) &&
@@ -252,12 +277,12 @@ class AnalyticPlanMaker {
     std::vector<Extents> extents(axes_.size());
     for (std::size_t a = axes_.size(); a-- > 0;) {
       const Dimension& axis = axes_[a];
-      const AnalyticPlan::Cut& cut = plan_->cuts_[a];
+      const SlicedPlan::Cut& cut = plan_->cuts_[a];
       const auto which = static_cast<std::size_t>(kind % cut.kinds);
       kind /= cut.kinds;
       Extents& extent = extents[a];
       if (axis.is_pooled) {
-        const AnalyticPlan::Piece& piece = axis.of_kind[which];
+        const SlicedPlan::Piece& piece = axis.of_kind[which];
         extent.window = &axis.kinds[which];
         extent.cells = piece.cells.end - piece.cells.begin;
         extent.outputs = piece.outputs.end - piece.outputs.begin;
@@ -283,7 +308,7 @@ class AnalyticPlanMaker {
     copy(SliceArray::out, &Strides::out, false, false);
     copy(SliceArray::tangent_out, &Strides::tangent_out, false, false);
     list_folds(*slice, extents);
-    count_taps(*slice, extents);
+    if (plan_->use_ == SlicedPlan::Use::analytic) count_taps(*slice, extents);
     return make_plans(*slice, extents) ? std::move(slice) : nullptr;
   }
   CopyLayout copy_layout(const std::vector<Extents>& extents, Index Strides::*array, bool of_cells, bool of_owned) const {
@@ -416,11 +441,19 @@ class AnalyticPlanMaker {
       }
     }
     rows.row_count *= rows.rows_per_plane;
-    const ScalarKind kind = sums_are_double_ ? ScalarKind::kind_f64 : ScalarKind::kind_f32;
-    const KernelChoice sum{.combine = Combine::sum}, max{.combine = Combine::max, .ties = choice_.ties};
-    if (is_magnitude_ && plan_->map_ != SliceMap::forward) return (slice.extremes = extremes_of(kind, max, extents)) != nullptr;
-    slice.sums = GeneralPlan::make(kind, is_magnitude_ ? max : sum, rows);
-    if (is_vjp_) slice.transposed_sums = GeneralPlan::make(kind, sum, rows, general::Direction::transposed);
+    if (plan_->use_ == SlicedPlan::Use::ties) return make_tie_plans(slice, rows);
+    const KernelChoice max{.combine = Combine::max, .ties = choice_.ties};
+    if (is_magnitude_ && plan_->map_ != SliceMap::forward) return (slice.extremes = extremes_of(sums_, max, extents)) != nullptr;
+    slice.sums = GeneralPlan::make(sums_, is_magnitude_ ? max : sum_choice_, rows);
+    if (is_vjp_) slice.transposed_sums = GeneralPlan::make(sums_, sum_choice_, rows, general::Direction::transposed);
+    return slice.sums != nullptr && (!is_vjp_ || slice.transposed_sums != nullptr);
+  }
+  bool make_tie_plans(Slice& slice, const Rows& rows) const {
+    constexpr Index max_taps = Index{1} << 24;  // ties are counted exactly
+    if (choice_.ties == Ties::split && rows.tap_count > max_taps) return false;
+    const bool is_double = kind_ == ScalarKind::kind_f64;
+    slice.sums = GeneralPlan::make_ties(is_double, rows, general::Direction::forward);
+    if (is_vjp_) slice.transposed_sums = GeneralPlan::make_ties(is_double, rows, general::Direction::transposed);
     return slice.sums != nullptr && (!is_vjp_ || slice.transposed_sums != nullptr);
   }
   /// Derivatives of max over a packed slice; null if the list has none.
@@ -449,14 +482,26 @@ class AnalyticPlanMaker {
   const KernelChoice& choice_;
   const Rows& rows_;
   const bool is_vjp_;
-  bool is_magnitude_ = false, sums_are_double_ = false;
+  bool is_magnitude_ = false;
+  ScalarKind sums_ = ScalarKind::kind_f32;  ///< what is folded
+  KernelChoice sum_choice_ = {};
   std::vector<Dimension> axes_;
-  std::unique_ptr<AnalyticPlan> plan_{new AnalyticPlan};
+  std::unique_ptr<SlicedPlan> plan_{new SlicedPlan};
 };
 
-std::unique_ptr<const AnalyticPlan> AnalyticPlan::make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
+std::unique_ptr<const SlicedPlan> SlicedPlan::make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
                                                        SliceMap map) {
-  return AnalyticPlanMaker(kind, choice, rows, map).make();
+  return SlicedPlanMaker(kind, choice, rows, map).make();
+}
+
+std::unique_ptr<const SlicedPlan> SlicedPlan::make_mixed(ScalarKind kind, ScalarKind result, mixed::WorkKind work,
+                                                         const KernelChoice& choice, const Rows& rows) {
+  return SlicedPlanMaker(kind, result, work, choice, rows).make();
+}
+
+std::unique_ptr<const SlicedPlan> SlicedPlan::make_ties(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
+                                                        SliceMap map) {
+  return SlicedPlanMaker::of_ties(kind, choice, rows, map).make();
 }
 
 }  // namespace ndpool
