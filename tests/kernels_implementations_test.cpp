@@ -158,15 +158,17 @@ TEST(PlanOptions, NameWhatAcceptsTheProblemIfTheNameDoesNot) {
   };
   EXPECT_EQ(message("general"), "");
   EXPECT_EQ(message("mixed"), "no implementation mixed accepts this problem; these do: general (forward), reference");
-  EXPECT_EQ(message("nonsense"), "no implementation nonsense accepts this problem; these do: general (forward), reference");
+  EXPECT_EQ(message("nonsense"),
+            "no implementation nonsense accepts this problem; these do: general (forward), reference");
 }
 
 TEST(PlanOptions, ServeEveryBuiltInScalarWithoutTheReference) {
   const Shape shape = {3, 40, 50};
   const auto check = [&]<class T>() {
-    for (const Pool& pool : {sum_pool({.kernel = {5, 3}}), avg_pool({.kernel = {2, 2}}), global_avg_pool({.axes = {0, 1, 2}}),
-                             max_pool({.kernel = {5, 3}}), min_pool({.kernel = {2, 2}, .stride = {1, 3}}),
-                             adaptive_max_pool({.output_size = {7, 3}}), global_max_pool({.axes = {1, 2}})})
+    for (const Pool& pool :
+         {sum_pool({.kernel = {5, 3}}), avg_pool({.kernel = {2, 2}}), global_avg_pool({.axes = {0, 1, 2}}),
+          max_pool({.kernel = {5, 3}}), min_pool({.kernel = {2, 2}, .stride = {1, 3}}),
+          adaptive_max_pool({.output_size = {7, 3}}), global_max_pool({.axes = {1, 2}})})
       EXPECT_NE(pool.plan<T>(shape).implementation(MapKind::forward), "reference");
   };
 #define NDPOOL_ROW(name, type) check.template operator()<type>();

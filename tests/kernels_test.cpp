@@ -211,7 +211,8 @@ TYPED_TEST(KernelFloat, GradientsOfOverlappingWindowsEqualTheSpecBitForBit) {
 /// Arrays of several tiles, whose planes become lanes in several groups.
 TYPED_TEST(KernelFloat, EveryCellOfAGlobalSumGetsTheGradientOfItsPlane) {
   using T = TypeParam;
-  for (const Shape& shape : {Shape{24, 20, 20, 20}, Shape{24, 5, 4, 20, 20}, Shape{2, 3, 40, 40, 40}, Shape{2, 12, 20, 20, 20}}) {
+  for (const Shape& shape :
+       {Shape{24, 20, 20, 20}, Shape{24, 5, 4, 20, 20}, Shape{2, 3, 40, 40, 40}, Shape{2, 12, 20, 20, 20}}) {
     const Pool pool = global_sum_pool({.axes = {-3, -2, -1}});
     const Plan<T> plan = pool.plan<T>(shape);
     std::vector<T> x(static_cast<std::size_t>(element_count(shape))), gx(x.size());
@@ -219,7 +220,8 @@ TYPED_TEST(KernelFloat, EveryCellOfAGlobalSumGetsTheGradientOfItsPlane) {
     for (std::size_t i = 0; i < gy.size(); ++i) gy[i] = static_cast<T>(static_cast<float>(i + 1));
     plan.vjp(x.data(), gy.data(), gx.data());
     const std::size_t cells = x.size() / gy.size();
-    for (std::size_t i = 0; i < gx.size(); ++i) ASSERT_EQ(static_cast<float>(gx[i]), static_cast<float>(gy[i / cells])) << "cell " << i;
+    for (std::size_t i = 0; i < gx.size(); ++i)
+      ASSERT_EQ(static_cast<float>(gx[i]), static_cast<float>(gy[i / cells])) << "cell " << i;
   }
 }
 

@@ -56,8 +56,8 @@ class KernelPlan {
   static std::shared_ptr<const KernelPlan> make(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry,
                                                 const ArrayStrides& strides, const PlanOptions& options = {},
                                                 ScalarKind result = ScalarKind::none);
-  /// The same with the first implementations that accept the problem, whatever the environment names: for plans that run a
-  /// part of another.
+  /// The same with the first implementations that accept the problem, whatever the environment names: for plans that
+  /// run a part of another.
   static std::shared_ptr<const KernelPlan> make_unforced(ScalarKind kind, const KernelChoice& choice,
                                                          const Geometry& geometry, const ArrayStrides& strides);
   /// A plan for maps by indices, whose strides are those of `out`; the arrays of values or tangents have the strides of

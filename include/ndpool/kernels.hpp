@@ -91,8 +91,8 @@ struct Watch {
   void* context = nullptr;
 };
 
-/// Strides, in elements, of the arrays a plan is for: `in` and `tangent_in` have the shape of the input, the others that
-/// of the output.
+/// Strides, in elements, of the arrays a plan is for: `in` and `tangent_in` have the shape of the input, the others
+/// that of the output.
 struct ArrayStrides {
   const Shape& in;
   const Shape& out;

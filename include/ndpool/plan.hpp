@@ -93,14 +93,16 @@ class Plan {
   /// Derivatives of max and min from packed indices, flat or compact. See Pool::vjp_from_indices.
   template <spec::IndexScalar I>
   bool jvp_from_indices(const I* indices, const T* dx, T* dy, const Watch& watch = {}) const {
-    if (!can_use(MapKind::jvp_from_indices, indices)) return pool_.jvp_from_indices(out(indices), in(dx), out(dy), watch);
+    if (!can_use(MapKind::jvp_from_indices, indices))
+      return pool_.jvp_from_indices(out(indices), in(dx), out(dy), watch);
     check_input(dx, Argument::dx);
     check_result(at_out(dy), Argument::dy, at_in(dx), at_out(indices));
     return kernels_->jvp_from_indices(indices, index_kind<I>(), dx, dy, watch);
   }
   template <spec::IndexScalar I>
   bool vjp_from_indices(const I* indices, const T* gy, T* gx, const Watch& watch = {}) const {
-    if (!can_use(MapKind::vjp_from_indices, indices)) return pool_.vjp_from_indices(out(indices), out(gy), in(gx), watch);
+    if (!can_use(MapKind::vjp_from_indices, indices))
+      return pool_.vjp_from_indices(out(indices), out(gy), in(gx), watch);
     require(at_out(gy).check(Argument::gy));
     check_result(at_in(gx), Argument::gx, at_out(gy), at_out(indices));
     return kernels_->vjp_from_indices(indices, index_kind<I>(), gy, gx, watch);
@@ -122,7 +124,8 @@ class Plan {
   /// True if the kernels can derive by these indices; if not, the pool can, or says what is wrong.
   template <class I>
   bool can_use(MapKind map, const I* indices) const {
-    return !std::is_integral_v<T> && has(map) && kernels_->fits(index_kind<I>()) && indices != nullptr && kernels_->check_indices(indices, index_kind<I>());
+    return !std::is_integral_v<T> && has(map) && kernels_->fits(index_kind<I>()) && indices != nullptr &&
+           kernels_->check_indices(indices, index_kind<I>());
   }
 
   /// An array of the plan somewhere in memory.

@@ -107,8 +107,8 @@ struct Lp {
 template <class T>
 class Plan;
 
-/// A pool. Immutable, copied without allocation (about 3 KB), and safe to share between threads; it holds no array and no
-/// shape. All maps check their arguments before they write and throw `ndpool::Error`. Inputs may have any strides;
+/// A pool. Immutable, copied without allocation (about 3 KB), and safe to share between threads; it holds no array and
+/// no shape. All maps check their arguments before they write and throw `ndpool::Error`. Inputs may have any strides;
 /// outputs must not overlap inputs. All take a progress callback `watch` and return false if it cancelled them.
 class Pool {
  public:
@@ -347,8 +347,7 @@ class Pool {
 
   /// A plan if there are kernels for the scalar X, which all arrays must have.
   template <class X, class... Others>
-  std::shared_ptr<const KernelPlan> kernel_plan(const Geometry& geometry,
-                                                const KernelPlan::ArrayStrides& strides,
+  std::shared_ptr<const KernelPlan> kernel_plan(const Geometry& geometry, const KernelPlan::ArrayStrides& strides,
                                                 const PlanOptions& options = {}) const {
     using Scalar = std::remove_const_t<X>;
     if (!uses_kernels_ || !(std::same_as<Scalar, std::remove_const_t<Others>> && ...)) return nullptr;
@@ -357,7 +356,8 @@ class Pool {
 
   /// The same for the forward map, whose result may have another built-in type.
   template <class X, class Y>
-  std::shared_ptr<const KernelPlan> forward_plan(const Geometry& geometry, const KernelPlan::ArrayStrides& strides) const {
+  std::shared_ptr<const KernelPlan> forward_plan(const Geometry& geometry,
+                                                 const KernelPlan::ArrayStrides& strides) const {
     constexpr ScalarKind kind = kind_of<std::remove_const_t<X>>(), result = kind_of<std::remove_const_t<Y>>();
     if (!uses_kernels_ || kind == ScalarKind::none || result == ScalarKind::none) return nullptr;
     return KernelPlan::make(kind, kernel_choice(), geometry, strides, {}, result);

@@ -43,8 +43,8 @@ struct Array {
 /// given. Throws a TypeError for scalars that cannot be pooled. `name` is what errors call the array.
 Array read_array(nb::handle object, const char* name, const Scalar* like = nullptr);
 
-/// True if `object` is an array whose type has DLPack's exchange functions, and it is in the memory of the CPU; no error
-/// of Python is left behind otherwise. The signs of torch's negated views are not looked at.
+/// True if `object` is an array whose type has DLPack's exchange functions, and it is in the memory of the CPU; no
+/// error of Python is left behind otherwise. The signs of torch's negated views are not looked at.
 bool read_plain(nb::handle object, Array& array);
 
 /// The array in `object`, to be written: a NumPy array or one with DLPack.

@@ -68,7 +68,7 @@ enum class CallKind : unsigned char { torch, linear, extreme, curved, unpool };
 
 /// What is known of a call: the fields of Python's `Entry`, read once.
 struct Call {
-  CallKind kind = CallKind::torch;  ///< torch: torch's own function serves the call
+  CallKind kind = CallKind::torch;    ///< torch: torch's own function serves the call
   bool is_recorded_in_torch = false;  ///< what autograd records is torch's
   PyObject* pool = nullptr;
   std::vector<std::int64_t> shape, strides, recorded_strides;

@@ -1,6 +1,6 @@
 // The Python type of remembered calls: `calls(x, *arguments)` gives the result, or None where Python has to serve the
-// call; `calls.add(entry, x, *arguments)` remembers one, `calls.reads(x, *arguments)` says if it can. `Access` reads and
-// makes the tensors.
+// call; `calls.add(entry, x, *arguments)` remembers one, `calls.reads(x, *arguments)` says if it can. `Access` reads
+// and makes the tensors.
 #pragma once
 
 #include "calls.hpp"
@@ -19,8 +19,7 @@ namespace ndpool::python {
 template <class Access>
 struct Calls {
   struct Head {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
   };
   Head head;
   CallCache cache;
@@ -39,9 +38,8 @@ struct Calls {
                                     {"find", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&find)),
                                      METH_FASTCALL, "The entry of a call, or None: find(x, *arguments)."},
                                     {nullptr, nullptr, 0, nullptr}};
-    static PyMemberDef members[] = {
-        {"__vectorcalloffset__", T_PYSSIZET, offsetof(Head, vectorcall), READONLY, nullptr},
-        {nullptr, 0, 0, 0, nullptr}};
+    static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Head, vectorcall), READONLY, nullptr},
+                                    {nullptr, 0, 0, 0, nullptr}};
     static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&create)},
                                   {Py_tp_dealloc, reinterpret_cast<void*>(&destroy)},
                                   {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
@@ -117,8 +115,7 @@ struct Calls {
     Calls* self = reinterpret_cast<Calls*>(object);
     CallKey key;
     TensorRef refs[max_tensors];
-    const std::shared_ptr<const Call>* found =
-        read(self, args, count, key, refs) ? self->cache.find(key) : nullptr;
+    const std::shared_ptr<const Call>* found = read(self, args, count, key, refs) ? self->cache.find(key) : nullptr;
     return Py_NewRef(found == nullptr ? Py_None : (*found)->entry);
   }
 

@@ -105,8 +105,7 @@ void add_tensor_calls(nb::module_& module) {
   PyObject* type = Calls<DlpackTensors>::make_type("ndpool._core.TensorCalls");
   if (type == nullptr) throw nb::python_error();
   module.attr("TensorCalls") = nb::steal(type);
-  module.attr("tensor_maps") =
-      nb::capsule(&tensor_maps, TensorMaps::capsule);
+  module.attr("tensor_maps") = nb::capsule(&tensor_maps, TensorMaps::capsule);
 }
 
 }  // namespace ndpool::python

@@ -149,8 +149,8 @@ void add_to_table(std::vector<KernelTable>& tables, Getter& compiled, const Fami
     if (table.target == family->target) table.*member = family;
 }
 
-/// Of what every target's getter answers, that of a target. One that these kernels are not compiled for has those of the
-/// next: Highway numbers better targets lower.
+/// Of what every target's getter answers, that of a target. One that these kernels are not compiled for has those of
+/// the next: Highway numbers better targets lower.
 template <class Family, class Getters>
 const Family* best_for(const Getters& compiled, std::int64_t target) {
   const Family* best = nullptr;

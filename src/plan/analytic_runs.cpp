@@ -1,6 +1,6 @@
 // Smooth max, Lp and derivatives by ties as lines of the list of implementations.
-#include "plan/sliced_plan.hpp"
 #include "plan/map_runs.hpp"
+#include "plan/sliced_plan.hpp"
 
 #include <cmath>
 
@@ -21,8 +21,8 @@ bool is_identity(const Rows& rows) {
   return is_one_cell(rows.horizontal.window);
 }
 
-/// The weight of a single cell is 1 whatever beta is. With a tiny beta its power is exactly 1, and so is the weight that
-/// is computed, unless the number is enormous.
+/// The weight of a single cell is 1 whatever beta is. With a tiny beta its power is exactly 1, and so is the weight
+/// that is computed, unless the number is enormous.
 KernelChoice for_derivatives(const PlanData& data) {
   KernelChoice choice = data.choice;
   constexpr double tiny = 1e-30, tiny_of_doubles = 1e-290;

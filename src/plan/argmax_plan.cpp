@@ -51,7 +51,8 @@ std::unique_ptr<const ArgmaxPlan> ArgmaxPlan::make(ScalarKind kind, const Kernel
   plan->kind_ = kind;
   plan->map_ = map;
   int first = 0;
-  while (first < rows.loop_count && outputs_of(rows, first + 1) > max_outputs) plan->slices_.push_back(rows.loops[first++]);
+  while (first < rows.loop_count && outputs_of(rows, first + 1) > max_outputs)
+    plan->slices_.push_back(rows.loops[first++]);
   Rows slice = rows;
   slice.loop_count = rows.loop_count - first;
   for (int i = first; i < rows.loop_count; ++i) slice.loops[i - first] = rows.loops[i];
@@ -108,7 +109,8 @@ bool ArgmaxPlan::run(const MapArrays& arrays, const Watch& watch) const {
     }
     const double share = 1 / static_cast<double>(2 * slice_count_);
     PartOfRun first{watch, static_cast<double>(2 * number) * share, share}, second{watch, first.before + share, share};
-    if (!positions_->run_argmax(moved(arrays.in, at.in), nullptr, positions, IndexKind::flat, first.watch())) return false;
+    if (!positions_->run_argmax(moved(arrays.in, at.in), nullptr, positions, IndexKind::flat, first.watch()))
+      return false;
     const indices::MapJob job{.layout = layout_,
                               .map = map_ == MapKind::jvp ? indices::IndexMap::take : indices::IndexMap::add,
                               .form = indices::Form::flat64,

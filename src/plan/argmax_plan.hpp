@@ -14,7 +14,8 @@ struct MapArrays;
 class ArgmaxPlan {
  public:
   /// For MapKind::jvp or MapKind::vjp. Null if the engine does not serve the pool.
-  static std::unique_ptr<const ArgmaxPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows, MapKind map);
+  static std::unique_ptr<const ArgmaxPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
+                                                MapKind map);
 
   /// False if `watch` stopped it.
   bool run(const MapArrays& arrays, const Watch& watch) const;

@@ -22,7 +22,8 @@ std::unique_ptr<const GeneralPlan> GeneralPlan::make(ScalarKind kind, const Kern
   return std::unique_ptr<const GeneralPlan>(new GeneralPlan(*element, std::move(layout)));
 }
 
-std::unique_ptr<const GeneralPlan> GeneralPlan::make_ties(bool is_double, const Rows& rows, general::Direction direction) {
+std::unique_ptr<const GeneralPlan> GeneralPlan::make_ties(bool is_double, const Rows& rows,
+                                                          general::Direction direction) {
   const general::ElementChoice element = general::tie_element(is_double);
   auto layout = general::make_layout(rows, {.combine = Combine::sum}, element.traits, direction);
   if (layout == nullptr || layout->bytes > max_scratch) return nullptr;

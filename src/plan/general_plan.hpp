@@ -8,7 +8,8 @@ namespace ndpool {
 class GeneralPlan {
  public:
   /// Null if the engine does not serve this: no element for the sums, a tile that would need
-  /// too much scratch or read too much between two calls of the progress callback, or more than 2^24 divisors that differ.
+  /// too much scratch or read too much between two calls of the progress callback, or more than 2^24 divisors that
+  /// differ.
   static std::unique_ptr<const GeneralPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
                                                  general::Direction direction = general::Direction::forward);
 

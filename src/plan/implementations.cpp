@@ -7,8 +7,8 @@ namespace ndpool {
 
 namespace {
 
-/// Windows of up to 3 taps on an axis (4 if they are disjoint) that the row kernels hold in registers, on rows that fill
-/// vectors: there they are 1.3 to 4 times as fast as the general engine (NDPOOL_FORCE_IMPLEMENTATION shows both).
+/// Windows of up to 3 taps on an axis (4 if they are disjoint) that the row kernels hold in registers, on rows that
+/// fill vectors: there they are 1.3 to 4 times as fast as the general engine (NDPOOL_FORCE_IMPLEMENTATION shows both).
 bool is_small_window(const Axis& axis) {
   if (axis.adaptive || axis.dilation != 1) return false;
   return axis.kernel <= 3 || (axis.kernel == 4 && axis.stride == 4);
@@ -52,17 +52,20 @@ bool accepts_small_winners(const PlanData& plan) {
 /// Whole planes of up to 8x8 floats, folded eight at a time: 5 times as fast as turning planes to lanes.
 bool accepts_whole_planes(const PlanData& plan) {
   const Rows& rows = *plan.rows;
-  if (!accepts_rows(plan) || plan.kind != ScalarKind::kind_f32 || rows.vertical_count != 1 || rows.inner.extent != 1) return false;
+  if (!accepts_rows(plan) || plan.kind != ScalarKind::kind_f32 || rows.vertical_count != 1 || rows.inner.extent != 1)
+    return false;
   return is_whole(rows.horizontal.window) && is_whole(rows.vertical[0].window) &&
          rows.horizontal.window.input * rows.vertical[0].window.input <= 64;
 }
 
-/// Disjoint windows of up to 4 taps on an axis, whose gradients write every cell once: 4 to 9 times as fast as sums over
-/// the transposed windows.
+/// Disjoint windows of up to 4 taps on an axis, whose gradients write every cell once: 4 to 9 times as fast as sums
+/// over the transposed windows.
 bool accepts_small_disjoint(const PlanData& plan) {
   if (!accepts_disjoint(plan)) return false;
   const Rows& rows = *plan.rows;
-  const auto is_small = [](const Axis& axis) { return is_small_window(axis) && axis.stride >= axis.kernel && axis.stride <= 4; };
+  const auto is_small = [](const Axis& axis) {
+    return is_small_window(axis) && axis.stride >= axis.kernel && axis.stride <= 4;
+  };
   for (int v = 0; v < rows.vertical_count; ++v)
     if (!is_small(rows.vertical[v].window)) return false;
   const Index lanes = rows.inner.extent, size = static_cast<Index>(size_of(plan.kind));

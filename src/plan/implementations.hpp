@@ -24,15 +24,15 @@ struct PlanData {
   std::unique_ptr<const indices::Layout> indices;  ///< of the maps by given indices; null if there are no winners
   std::unique_ptr<const indices::Layout> unpool;   ///< of unpooling, whose windows are bins
   std::unique_ptr<const indices::Layout> plane;    ///< of the VJP of the row kernels, which finds taps plane by plane
-  std::unique_ptr<const PackedPlanes> packed;        ///< of the row kernels; null where planes are pooled one by one
-  Index values_tile = 0;                             ///< rows of a tile, and scratch, of the row kernels
+  std::unique_ptr<const PackedPlanes> packed;      ///< of the row kernels; null where planes are pooled one by one
+  Index values_tile = 0;                           ///< rows of a tile, and scratch, of the row kernels
   std::size_t values_bytes = 0;
-  std::shared_ptr<const GeneralPlan> general;        ///< null where the engine does not serve
-  std::shared_ptr<const SplitPlan> split;            ///< of few large windows
-  std::shared_ptr<const GeneralPlan> general_jvp;    ///< the same with the tangents in place of the values, for sums
+  std::shared_ptr<const GeneralPlan> general;      ///< null where the engine does not serve
+  std::shared_ptr<const SplitPlan> split;          ///< of few large windows
+  std::shared_ptr<const GeneralPlan> general_jvp;  ///< the same with the tangents in place of the values, for sums
   std::shared_ptr<const ArgmaxPlan> argmax_jvp, argmax_vjp;  ///< of max and min by their first extremes
-  std::shared_ptr<const GeneralPlan> general_argmax; ///< of max and min
-  std::shared_ptr<const GeneralPlan> general_vjp;    ///< sums over the transposed windows
+  std::shared_ptr<const GeneralPlan> general_argmax;         ///< of max and min
+  std::shared_ptr<const GeneralPlan> general_vjp;            ///< sums over the transposed windows
   /// Smooth max and Lp; null where they do not serve.
   std::shared_ptr<const SlicedPlan> analytic, analytic_jvp, analytic_vjp;
   std::shared_ptr<const SlicedPlan> tie_jvp, tie_vjp;  ///< of max and min with ties `all` or `split`

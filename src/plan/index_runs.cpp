@@ -42,8 +42,8 @@ Index tile_count(const Layout& layout, IndexMap map) {
 /// True if every tile was; the first that is not ends the others. `finished` is false if `watch` stopped the run.
 bool run_all(const MapJob& job, const Watch& watch, bool& finished) {
   std::atomic<bool> fine = true;
-  finished = run_tiles({tile_count(job.layout, job.map), 1}, indices::scratch_bytes(job.layout, job.map, job.kind), watch,
-                       [&](Index begin, Index end, void* scratch) {
+  finished = run_tiles({tile_count(job.layout, job.map), 1}, indices::scratch_bytes(job.layout, job.map, job.kind),
+                       watch, [&](Index begin, Index end, void* scratch) {
                          for (Index tile = begin; tile < end; ++tile) {
                            if (!fine.load(std::memory_order_relaxed)) return;
                            if (!indices::run_tile(job, tile, scratch)) fine = false;
@@ -70,7 +70,8 @@ void add_index_layout(PlanData& plan, const Rows& rows) {
     plan.indices = std::make_unique<const Layout>(indices::make_layout(rows, false));
 }
 
-std::unique_ptr<const PlanData> make_index_data(ScalarKind kind, const Geometry& geometry, const ArrayStrides& strides) {
+std::unique_ptr<const PlanData> make_index_data(ScalarKind kind, const Geometry& geometry,
+                                                const ArrayStrides& strides) {
   if (kind == ScalarKind::none || element_count(geometry.output_shape()) == 0) return nullptr;
   auto data = std::make_unique<PlanData>();
   data->kind = kind;
@@ -122,9 +123,10 @@ bool run_disjoint_indices(const PlanData& plan, const MapArrays& arrays, const W
   const Rows& rows = *plan.rows;
   const auto kernel = kernels().disjoint->of[plan.kind == ScalarKind::kind_f64][flat];
   std::atomic<bool> fine = true;
-  const bool finished = run_tiles(tiling_of(rows, rows.rows_per_plane, 4), 0, watch, [&](Index begin, Index end, void*) {
-    if (fine && !kernel({rows, arrays.out, arrays.tangent_out, arrays.tangent_in, begin, end})) fine = false;
-  });
+  const bool finished =
+      run_tiles(tiling_of(rows, rows.rows_per_plane, 4), 0, watch, [&](Index begin, Index end, void*) {
+        if (fine && !kernel({rows, arrays.out, arrays.tangent_out, arrays.tangent_in, begin, end})) fine = false;
+      });
   return !finished || fine ? finished : run_index_vjp(plan, arrays, watch);
 }
 

@@ -21,7 +21,8 @@ std::string forced_name(const PlanOptions& options) {
 [[noreturn]] void refuse(const std::string& name, const PlanData* data) {
   std::string accepted;
   for (const Implementation& one : ndpool::implementations())
-    if (data != nullptr && one.accepts(*data)) accepted.append(" ").append(one.name).append(" (").append(name_of(one.map)).append("),");
+    if (data != nullptr && one.accepts(*data))
+      accepted.append(" ").append(one.name).append(" (").append(name_of(one.map)).append("),");
   throw std::invalid_argument("no implementation " + name + " accepts this problem; these do:" + accepted + " " +
                               reference);
 }
@@ -62,7 +63,8 @@ std::shared_ptr<const KernelPlan> KernelPlan::make(ScalarKind kind, const Kernel
     }
     if (!is_used) refuse(forced, plan->data_.get());
   }
-  const bool has_any = std::any_of(std::begin(plan->chosen_), std::end(plan->chosen_), [](const auto* one) { return one != nullptr; });
+  const bool has_any =
+      std::any_of(std::begin(plan->chosen_), std::end(plan->chosen_), [](const auto* one) { return one != nullptr; });
   return has_any ? plan : nullptr;
 }
 
@@ -146,14 +148,18 @@ bool KernelPlan::check_indices(const void* indices, IndexKind kind) const {
 bool KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out,
                                   const Watch& watch) const {
   return run(MapKind::jvp_from_indices,
-             {.out = const_cast<void*>(indices), .tangent_in = const_cast<void*>(tangent_in), .tangent_out = tangent_out,
+             {.out = const_cast<void*>(indices),
+              .tangent_in = const_cast<void*>(tangent_in),
+              .tangent_out = tangent_out,
               .index_kind = kind},
              watch);
 }
 bool KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in,
                                   const Watch& watch) const {
   return run(MapKind::vjp_from_indices,
-             {.out = const_cast<void*>(indices), .tangent_in = tangent_in, .tangent_out = const_cast<void*>(tangent_out),
+             {.out = const_cast<void*>(indices),
+              .tangent_in = tangent_in,
+              .tangent_out = const_cast<void*>(tangent_out),
               .index_kind = kind},
              watch);
 }

@@ -149,8 +149,8 @@ bool is_floating(ScalarKind kind) { return traits_of(kind).is_real; }
 
 namespace {
 
-/// True if the row kernels can run this pool: they keep whole rows, whose sums must be exact, and have no identities for
-/// windows without an input element. Cuts rows of many lanes that would be too long to keep.
+/// True if the row kernels can run this pool: they keep whole rows, whose sums must be exact, and have no identities
+/// for windows without an input element. Cuts rows of many lanes that would be too long to keep.
 bool fit_rows(ScalarKind kind, const KernelChoice& choice, const Geometry& geometry, Rows& rows) {
   if (kind >= ScalarKind::kind_u32 || geometry.empty_window()) return false;
   if (choice.combine == Combine::sum && !(sum_is_exact(kind, geometry.tap_count()) && divisor_fits(choice.average)))
@@ -175,7 +175,9 @@ bool has_tangents_like_values(const Rows& rows) {
   return is_alike(rows.horizontal.stride) && is_alike(rows.inner.stride);
 }
 
-bool is_extreme(const PlanData& plan) { return plan.choice.combine == Combine::max || plan.choice.combine == Combine::min; }
+bool is_extreme(const PlanData& plan) {
+  return plan.choice.combine == Combine::max || plan.choice.combine == Combine::min;
+}
 bool is_sum(const PlanData& plan) { return plan.choice.combine == Combine::sum; }
 bool is_real(const PlanData& plan) { return traits_of(plan.kind).is_real; }
 
@@ -260,7 +262,8 @@ Index tiles_of_map(const PlanData& plan, Index unit) {
 /// Taps of a plane, and what their use needs; winners are found before.
 std::size_t scratch_of_taps(const PlanData& plan) {
   if (plan.plane == nullptr) return 0;
-  return TapPlanes::bytes(*plan.rows) + indices::scratch_bytes(*plan.plane, indices::IndexMap::add, wide_kind(plan.kind));
+  return TapPlanes::bytes(*plan.rows) +
+         indices::scratch_bytes(*plan.plane, indices::IndexMap::add, wide_kind(plan.kind));
 }
 }  // namespace
 Needs needs_of_winners(const PlanData& plan) {
@@ -273,19 +276,22 @@ namespace {
 bool run_extremes(const PlanData& plan, WinnerUse use, const MapArrays& arrays, const Watch& watch) {
   const ScalarKind wide = wide_kind(plan.kind);
   const TangentKernel kernel = kernels().winners->of[static_cast<int>(wide)][static_cast<int>(plan.choice.combine)];
-  const Roles of_indices{
-      .in = Role::read, .out = Role::written, .tangent_out = Role::other, .other_size = static_cast<std::size_t>(index_size(arrays.index_kind))};
+  const Roles of_indices{.in = Role::read,
+                         .out = Role::written,
+                         .tangent_out = Role::other,
+                         .other_size = static_cast<std::size_t>(index_size(arrays.index_kind))};
   const Roles roles = use == WinnerUse::indices ? of_indices : use == WinnerUse::jvp ? of_jvp : of_vjp;
   const bool by_taps = use == WinnerUse::vjp && plan.plane != nullptr;
-  return run_map(*plan.rows, plan.kind, traits_of(plan.kind).is_short,
-                 use == WinnerUse::vjp ? plan.rows->rows_per_plane : 1,
-                 winners_bytes(*plan.rows) + (by_taps ? scratch_of_taps(plan) : 0), watch,
-                 {arrays.in, arrays.out, arrays.tangent_in, arrays.tangent_out}, roles,
-                 [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
-                   if (by_taps) return TapPlanes(rows, *plan.plane, plan.choice, wide, traits_of(wide).size)(a, begin, end, scratch);
-                   kernel({rows, plan.choice, use, arrays.index_kind, a.in, a.out, a.tangent_in, a.tangent_out, begin,
-                           end, scratch});
-                 });
+  return run_map(
+      *plan.rows, plan.kind, traits_of(plan.kind).is_short, use == WinnerUse::vjp ? plan.rows->rows_per_plane : 1,
+      winners_bytes(*plan.rows) + (by_taps ? scratch_of_taps(plan) : 0), watch,
+      {arrays.in, arrays.out, arrays.tangent_in, arrays.tangent_out}, roles,
+      [&](const Rows& rows, const Arrays& a, Index begin, Index end, void* scratch) {
+        if (by_taps)
+          return TapPlanes(rows, *plan.plane, plan.choice, wide, traits_of(wide).size)(a, begin, end, scratch);
+        kernel(
+            {rows, plan.choice, use, arrays.index_kind, a.in, a.out, a.tangent_in, a.tangent_out, begin, end, scratch});
+      });
 }
 }  // namespace
 bool run_winner_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
@@ -302,7 +308,8 @@ bool run_winner_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& 
 bool accepts_rows_jvp(const PlanData& plan) { return accepts_rows(plan) && is_sum(plan) && is_real(plan); }
 bool accepts_disjoint(const PlanData& plan) {
   return accepts_rows_jvp(plan) && !traits_of(plan.kind).is_short &&
-         windows_are_separate(plan.rows->with_whole_axes_merged()) && needs_of_disjoint(plan).scratch_bytes <= most_scratch;
+         windows_are_separate(plan.rows->with_whole_axes_merged()) &&
+         needs_of_disjoint(plan).scratch_bytes <= most_scratch;
 }
 Needs needs_of_disjoint(const PlanData& plan) {
   const Rows rows = plan.rows->with_whole_axes_merged();
@@ -339,8 +346,12 @@ bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const Wat
 }
 bool accepts_argmax_jvp(const PlanData& plan) { return plan.argmax_jvp != nullptr; }
 bool accepts_argmax_vjp(const PlanData& plan) { return plan.argmax_vjp != nullptr; }
-Needs needs_of_argmax_jvp(const PlanData& plan) { return {plan.argmax_jvp->scratch_bytes(), plan.argmax_jvp->tile_count()}; }
-Needs needs_of_argmax_vjp(const PlanData& plan) { return {plan.argmax_vjp->scratch_bytes(), plan.argmax_vjp->tile_count()}; }
+Needs needs_of_argmax_jvp(const PlanData& plan) {
+  return {plan.argmax_jvp->scratch_bytes(), plan.argmax_jvp->tile_count()};
+}
+Needs needs_of_argmax_vjp(const PlanData& plan) {
+  return {plan.argmax_vjp->scratch_bytes(), plan.argmax_vjp->tile_count()};
+}
 bool run_argmax_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
   return plan.argmax_jvp->run(arrays, watch);
 }

@@ -1,5 +1,5 @@
-// Pools whose result has another type than the input, as lines of the list of implementations: slice by slice, numbers wide
-// enough for both are packed, pooled by the general engine, and rounded once to the result's type.
+// Pools whose result has another type than the input, as lines of the list of implementations: slice by slice, numbers
+// wide enough for both are packed, pooled by the general engine, and rounded once to the result's type.
 #include "plan/map_runs.hpp"
 #include "plan/sliced_plan.hpp"
 
@@ -36,8 +36,8 @@ std::optional<WorkKind> work_of_extreme(const Scalar& x, const Scalar& y, bool h
   return x.is_signed || x.digits < 64 ? WorkKind::i64 : WorkKind::u64;
 }
 
-/// Floats are summed in the wider of both types. Sums of integers must be exact; a quotient of exact numbers, rounded to the
-/// work type and then to a shorter one, is rounded as if once while the divisor leaves enough digits between.
+/// Floats are summed in the wider of both types. Sums of integers must be exact; a quotient of exact numbers, rounded
+/// to the work type and then to a shorter one, is rounded as if once while the divisor leaves enough digits between.
 std::optional<WorkKind> work_of_sum(const Scalar& x, const Scalar& y, const KernelChoice& choice, Index taps) {
   if (x.is_float) {
     const int needed = std::max(x.digits, y.digits);
@@ -46,10 +46,13 @@ std::optional<WorkKind> work_of_sum(const Scalar& x, const Scalar& y, const Kern
   }
   const double sum = std::ldexp(static_cast<double>(taps), x.digits + (x.is_signed ? 1 : 0));
   const bool has_divisor = choice.averages && choice.average.divisor != AverageOptions::no_divisor;
-  const double divisor = has_divisor ? std::abs(static_cast<double>(choice.average.divisor)) : static_cast<double>(taps);
-  if (y.is_float && y.digits == float_digits && sum < std::ldexp(1.0, float_digits) && divisor < std::ldexp(1.0, float_digits))
+  const double divisor =
+      has_divisor ? std::abs(static_cast<double>(choice.average.divisor)) : static_cast<double>(taps);
+  if (y.is_float && y.digits == float_digits && sum < std::ldexp(1.0, float_digits) &&
+      divisor < std::ldexp(1.0, float_digits))
     return WorkKind::f32;
-  if (sum < std::ldexp(1.0, double_digits - 2) && divisor < std::ldexp(1.0, double_digits - 1 - float_digits - 1)) return WorkKind::f64;
+  if (sum < std::ldexp(1.0, double_digits - 2) && divisor < std::ldexp(1.0, double_digits - 1 - float_digits - 1))
+    return WorkKind::f64;
   return std::nullopt;
 }
 
@@ -72,6 +75,8 @@ void add_mixed_plan(PlanData& data, bool has_empty_windows) {
 
 bool accepts_mixed(const PlanData& plan) { return plan.mixed != nullptr; }
 Needs needs_of_mixed(const PlanData& plan) { return {plan.mixed->scratch_bytes(), plan.mixed->slice_count()}; }
-bool run_mixed(const PlanData& plan, const MapArrays& arrays, const Watch& watch) { return plan.mixed->run(arrays, watch); }
+bool run_mixed(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+  return plan.mixed->run(arrays, watch);
+}
 
 }  // namespace ndpool

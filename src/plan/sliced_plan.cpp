@@ -91,7 +91,8 @@ SlicedPlan::Place SlicedPlan::place_of(Index number) const {
 void SlicedPlan::convert_slice(Index number, const MapArrays& arrays, char* scratch) const {
   const auto [slice, at, owned] = place_of(number);
   const mixed::ConversionKernels& convert = conversion_kernels();
-  const auto work = static_cast<std::size_t>(work_), kind = static_cast<std::size_t>(kind_), result = static_cast<std::size_t>(result_);
+  const auto work = static_cast<std::size_t>(work_), kind = static_cast<std::size_t>(kind_),
+             result = static_cast<std::size_t>(result_);
   const auto* const in = static_cast<const char*>(arrays.in) + at.in * static_cast<Index>(size_of(kind_));
   auto* const out = static_cast<char*>(arrays.out) + at.out * static_cast<Index>(size_of(result_));
   char* const results = scratch + analytic::slice_box_bytes(slice->cells);
@@ -111,10 +112,12 @@ analytic::SliceKernel SlicedPlan::kernel() const {
 void SlicedPlan::run_slice(Index number, const MapArrays& arrays, char* scratch, analytic::SliceState& state) const {
   const auto [slice, at, owned] = place_of(number);
   const auto size = static_cast<Index>(size_of(kind_));
-  const auto moved = [size](void* array, Index by) { return array == nullptr ? nullptr : static_cast<char*>(array) + by * size; };
-  kernel()({*slice, choice_, map_, moved(const_cast<void*>(arrays.in), at.in),
-          moved(arrays.out, at.out), moved(arrays.tangent_in, map_ == SliceMap::vjp ? owned : at.tangent_in),
-          moved(arrays.tangent_out, at.tangent_out), scratch, scratch + box_bytes_, state});
+  const auto moved = [size](void* array, Index by) {
+    return array == nullptr ? nullptr : static_cast<char*>(array) + by * size;
+  };
+  kernel()({*slice, choice_, map_, moved(const_cast<void*>(arrays.in), at.in), moved(arrays.out, at.out),
+            moved(arrays.tangent_in, map_ == SliceMap::vjp ? owned : at.tangent_in),
+            moved(arrays.tangent_out, at.tangent_out), scratch, scratch + box_bytes_, state});
 }
 
 bool SlicedPlan::run(const MapArrays& arrays, const Watch& watch) const {
@@ -132,7 +135,7 @@ bool SlicedPlan::run(const MapArrays& arrays, const Watch& watch) const {
     analytic::SliceState state;
     for (Index number = begin; number < end; ++number)
       use_ == Use::mixed ? convert_slice(number, arrays, static_cast<char*>(scratch))
-                : run_slice(number, arrays, static_cast<char*>(scratch), state);
+                         : run_slice(number, arrays, static_cast<char*>(scratch), state);
   });
 }
 

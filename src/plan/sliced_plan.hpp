@@ -1,5 +1,5 @@
-// A map that runs slice by slice, each small enough for the second-level cache: smooth max and Lp, derivatives by ties, and
-// pools whose result has another type than the input.
+// A map that runs slice by slice, each small enough for the second-level cache: smooth max and Lp, derivatives by ties,
+// and pools whose result has another type than the input.
 #pragma once
 
 #include "kernels/analytic/slice.hpp"
@@ -13,7 +13,7 @@ class SlicedPlan {
  public:
   /// Null if the slices would need more than 2 GB of scratch, or if the general engine does not serve one of them.
   static std::unique_ptr<const SlicedPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
-                                                  analytic::SliceMap map);
+                                                analytic::SliceMap map);
   /// Derivatives of max and min with ties `all` or `split`.
   static std::unique_ptr<const SlicedPlan> make_ties(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
                                                      analytic::SliceMap map);
@@ -24,8 +24,8 @@ class SlicedPlan {
   /// False if `watch` stopped it.
   bool run(const MapArrays& arrays, const Watch& watch) const;
 
-  /// Of each thread. Slices whose powers leave the range of plain numbers need some 10 times as much, which threads that
-  /// meet one keep as well.
+  /// Of each thread. Slices whose powers leave the range of plain numbers need some 10 times as much, which threads
+  /// that meet one keep as well.
   std::size_t scratch_bytes() const { return box_bytes_ + engine_bytes_; }
   Index slice_count() const { return slice_count_; }
 
@@ -39,7 +39,7 @@ class SlicedPlan {
   };
   /// One axis of the arrays, in canonical order.
   struct Cut {
-    Index count = 1;              ///< of pieces
+    Index count = 1;  ///< of pieces
     Index kinds = 1;
     Index extent = 1, chunk = 1;  ///< of axes that are only looped over
     std::vector<Piece> pieces;    ///< of axes that are pooled

@@ -31,9 +31,11 @@ class SlicedPlanMaker {
     sum_choice_.combine = Combine::sum;
   }
   /// Of a pool whose result has another type than the input.
-  SlicedPlanMaker(ScalarKind kind, ScalarKind result, mixed::WorkKind work, const KernelChoice& choice, const Rows& rows)
+  SlicedPlanMaker(ScalarKind kind, ScalarKind result, mixed::WorkKind work, const KernelChoice& choice,
+                  const Rows& rows)
       : kind_(kind), choice_(choice), rows_(rows), is_vjp_(false), sum_choice_(choice) {
-    constexpr ScalarKind kinds[] = {ScalarKind::kind_f32, ScalarKind::kind_f64, ScalarKind::kind_i64, ScalarKind::kind_u64};
+    constexpr ScalarKind kinds[] = {ScalarKind::kind_f32, ScalarKind::kind_f64, ScalarKind::kind_i64,
+                                    ScalarKind::kind_u64};
     sums_ = kinds[static_cast<int>(work)];
     plan_->choice_ = choice;
     plan_->kind_ = kind;
@@ -77,8 +79,8 @@ class SlicedPlanMaker {
     bool is_pooled = false, is_lanes = false;
     Axis window;
     Strides stride;
-    Index chunk = 1;  ///< outputs of a piece
-    std::vector<Axis> kinds;               ///< of pooled axes: the windows of each kind of piece
+    Index chunk = 1;          ///< outputs of a piece
+    std::vector<Axis> kinds;  ///< of pooled axes: the windows of each kind of piece
     std::vector<SlicedPlan::Piece> of_kind;
     Index outputs() const { return is_pooled ? window.output : extent; }
   };
@@ -124,7 +126,8 @@ class SlicedPlanMaker {
     const double whole = static_cast<double>(axis.window.input);
     if (outputs >= axis.window.output) return whole;
     if (axis.window.adaptive) return whole * static_cast<double>(outputs) / static_cast<double>(axis.window.output);
-    return std::min(whole, static_cast<double>(outputs) * static_cast<double>(axis.window.stride) + (is_vjp_ ? 2 : 1) * halo(axis));
+    return std::min(
+        whole, static_cast<double>(outputs) * static_cast<double>(axis.window.stride) + (is_vjp_ ? 2 : 1) * halo(axis));
   }
   static double halo(const Dimension& axis) {
     return std::max(0.0, static_cast<double>(axis.window.kernel - 1) * static_cast<double>(axis.window.dilation) + 1 -
@@ -206,9 +209,9 @@ class SlicedPlanMaker {
       end = begin + axis.chunk < begins ? begin + axis.chunk : outputs;
       Axis window;
       SlicedPlan::Piece piece = begin == 0 && end == outputs ? whole_of(axis, window)
-                                  : axis.window.adaptive       ? bins_of(axis, {begin, end}, window)
-                                  : is_vjp_                    ? owner_of(axis, {begin, end}, window)
-                                                               : part_under(axis, {begin, end}, window);
+                                : axis.window.adaptive       ? bins_of(axis, {begin, end}, window)
+                                : is_vjp_                    ? owner_of(axis, {begin, end}, window)
+                                                             : part_under(axis, {begin, end}, window);
       piece.kind = kind_of(axis, piece, window);
       cut.pieces.push_back(piece);
     }
@@ -254,8 +257,8 @@ class SlicedPlanMaker {
       const Axis& known = axis.kinds[i];
       const SlicedPlan::Piece& other = axis.of_kind[i];
       // The end of the last piece may hang over; the others see no padding behind.
-      if (known.input == window.input && known.output == window.output && known.lo == window.lo && known.hi == window.hi &&
-          (piece.cells.end == axis.window.input) == (other.cells.end == axis.window.input) &&
+      if (known.input == window.input && known.output == window.output && known.lo == window.lo &&
+          known.hi == window.hi && (piece.cells.end == axis.window.input) == (other.cells.end == axis.window.input) &&
           length(piece.owned) == length(other.owned) &&
           piece.owned.begin - piece.cells.begin == other.owned.begin - other.cells.begin)
         return static_cast<Index>(i);
@@ -311,7 +314,8 @@ class SlicedPlanMaker {
     if (plan_->use_ == SlicedPlan::Use::analytic) count_taps(*slice, extents);
     return make_plans(*slice, extents) ? std::move(slice) : nullptr;
   }
-  CopyLayout copy_layout(const std::vector<Extents>& extents, Index Strides::*array, bool of_cells, bool of_owned) const {
+  CopyLayout copy_layout(const std::vector<Extents>& extents, Index Strides::*array, bool of_cells,
+                         bool of_owned) const {
     CopyLayout layout;
     bool is_all = true;
     for (std::size_t a = 0; a < axes_.size(); ++a) {
@@ -339,8 +343,8 @@ class SlicedPlanMaker {
     return layout;
   }
 
-  /// Where runs are not contiguous in both the array and the box, the axis that is nearest to contiguous in the array comes
-  /// before the last one.
+  /// Where runs are not contiguous in both the array and the box, the axis that is nearest to contiguous in the array
+  /// comes before the last one.
   static void turn_to_nearest(std::vector<CopyAxis>& axes) {
     if (axes.size() < 2 || (axes.back().stride == 1 && axes.back().packed_stride == 1)) return;
     std::size_t nearest = 0;
@@ -394,7 +398,8 @@ class SlicedPlanMaker {
     if (has_single) slice.single.resize(static_cast<std::size_t>(slice.outputs), -1);
     Outputs outputs{slice, extents, adds_zeros};
     outputs.visit(0, 0, 1, 1, 0);
-    if (std::all_of(slice.single.begin(), slice.single.end(), [](std::int32_t cell) { return cell < 0; })) slice.single.clear();
+    if (std::all_of(slice.single.begin(), slice.single.end(), [](std::int32_t cell) { return cell < 0; }))
+      slice.single.clear();
   }
   struct Outputs {
     Slice& slice;
@@ -443,7 +448,8 @@ class SlicedPlanMaker {
     rows.row_count *= rows.rows_per_plane;
     if (plan_->use_ == SlicedPlan::Use::ties) return make_tie_plans(slice, rows);
     const KernelChoice max{.combine = Combine::max, .ties = choice_.ties};
-    if (is_magnitude_ && plan_->map_ != SliceMap::forward) return (slice.extremes = extremes_of(sums_, max, extents)) != nullptr;
+    if (is_magnitude_ && plan_->map_ != SliceMap::forward)
+      return (slice.extremes = extremes_of(sums_, max, extents)) != nullptr;
     slice.sums = GeneralPlan::make(sums_, is_magnitude_ ? max : sum_choice_, rows);
     if (is_vjp_) slice.transposed_sums = GeneralPlan::make(sums_, sum_choice_, rows, general::Direction::transposed);
     return slice.sums != nullptr && (!is_vjp_ || slice.transposed_sums != nullptr);
@@ -490,7 +496,7 @@ class SlicedPlanMaker {
 };
 
 std::unique_ptr<const SlicedPlan> SlicedPlan::make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
-                                                       SliceMap map) {
+                                                   SliceMap map) {
   return SlicedPlanMaker(kind, choice, rows, map).make();
 }
 

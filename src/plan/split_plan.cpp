@@ -57,7 +57,8 @@ void count_rows(Rows& rows) {
 std::unique_ptr<const SplitPlan> SplitPlan::make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
                                                  const GeneralPlan* whole) {
   const auto size = static_cast<double>(size_of(kind));
-  if ((whole != nullptr && whole->layout().tile_count >= enough_tiles) || cells_of(rows) * size < min_bytes) return nullptr;
+  if ((whole != nullptr && whole->layout().tile_count >= enough_tiles) || cells_of(rows) * size < min_bytes)
+    return nullptr;
   const bool is_sum = choice.combine == Combine::sum;
   if (choice.combine != Combine::max && choice.combine != Combine::min && !is_sum) return nullptr;
   if (is_sum && !(is_floating(kind) && size >= 4)) return nullptr;
@@ -86,7 +87,8 @@ std::unique_ptr<const SplitPlan> SplitPlan::make(ScalarKind kind, const KernelCh
     }
     place(piece.stride, left.stride, piece.window.output);
   }
-  for (int i = rows.loop_count - 1; i >= 0; --i) place(pieces.loops[i].stride, rest.loops[i].stride, rows.loops[i].extent);
+  for (int i = rows.loop_count - 1; i >= 0; --i)
+    place(pieces.loops[i].stride, rest.loops[i].stride, rows.loops[i].extent);
   count_rows(pieces);
   count_rows(rest);
 

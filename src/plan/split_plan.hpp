@@ -1,5 +1,5 @@
-// Few large windows, such as one global pool of one plane: cut along an axis into pieces that threads share, whose results
-// are pooled again. A piece is a power of two of taps, so that sums are added in the order of the stated tree.
+// Few large windows, such as one global pool of one plane: cut along an axis into pieces that threads share, whose
+// results are pooled again. A piece is a power of two of taps, so that sums are added in the order of the stated tree.
 #pragma once
 
 #include "plan/general_plan.hpp"
@@ -8,8 +8,8 @@ namespace ndpool {
 
 class SplitPlan {
  public:
-  /// Null if `whole`, the engine's plan of the same values if it has one, has work for threads, or if pieces would have results of their
-  /// own that are rounded: sums of short floats and of integers.
+  /// Null if `whole`, the engine's plan of the same values if it has one, has work for threads, or if pieces would have
+  /// results of their own that are rounded: sums of short floats and of integers.
   static std::unique_ptr<const SplitPlan> make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
                                                const GeneralPlan* whole);
 

@@ -1,8 +1,8 @@
 // Which instruction set's kernels run.
 #include "kernels/general/table.hpp"
 #include "kernels/scratch.hpp"
-#include "kernels/table.hpp"
 #include "kernels/simd/nan_flag.hpp"
+#include "kernels/table.hpp"
 
 #include <ndpool/error.hpp>
 
@@ -104,8 +104,9 @@ general::GeneralKernel general::kernel_of(ElementKind kind) {
   };
   static const std::vector<Found> found = [] {
     std::vector<Found> all;
-    for (const KernelTable& table : tables()) all.push_back({{extremes_for(table.target), sums_for(table.target), integer_sums_for(table.target), wide_sums_for(table.target),
-                      positions_for(table.target)}});
+    for (const KernelTable& table : tables())
+      all.push_back({{extremes_for(table.target), sums_for(table.target), integer_sums_for(table.target),
+                      wide_sums_for(table.target), positions_for(table.target)}});
     return all;
   }();
   const Found& in_target = found[static_cast<std::size_t>(&kernels() - tables().data())];

@@ -2,8 +2,8 @@
 // the scratch of its thread. Knows no kernel.
 #pragma once
 
-#include "plan/executor.hpp"
 #include "kernels/scratch.hpp"
+#include "plan/executor.hpp"
 #include "plan/rows.hpp"
 
 #include <algorithm>

@@ -24,8 +24,8 @@ struct Windows {
   /// The windows of a pool. Bins of equal length that do not overlap are regular.
   static constexpr Windows of(const Axis& axis) {
     if (!axis.adaptive)
-      return {axis.input,    axis.output,  Kind::regular, axis.kernel,
-              axis.output == 1 ? 1 : axis.stride, axis.lo, axis.dilation, axis.dilation};
+      return {axis.input, axis.output,   Kind::regular, axis.kernel, axis.output == 1 ? 1 : axis.stride,
+              axis.lo,    axis.dilation, axis.dilation};
     if (axis.input % axis.output != 0) return {axis.input, axis.output, Kind::bins};
     const Index length = axis.input / axis.output;
     return {axis.input, axis.output, Kind::regular, length, axis.output == 1 ? 1 : length};
@@ -42,10 +42,11 @@ struct Windows {
     if (axis.output == 1 && axis.lo == 0 && axis.dilation == 1 && axis.kernel >= axis.input)
       return {1, axis.input, Kind::bins};  // every cell has its one tap on the one output
     if (axis.stride == 1)
-      return {axis.output,   axis.input,    Kind::regular, axis.kernel, 1, (axis.kernel - 1) * axis.dilation - axis.lo,
+      return {axis.output,   axis.input,   Kind::regular, axis.kernel, 1, (axis.kernel - 1) * axis.dilation - axis.lo,
               axis.dilation, axis.dilation};
-    return {axis.output, axis.input, Kind::transposed, axis.kernel, axis.stride, axis.lo, axis.dilation,
-            axis.dilation / detail::common_divisor(axis.stride, axis.dilation)};
+    return {
+        axis.output, axis.input, Kind::transposed, axis.kernel,
+        axis.stride, axis.lo,    axis.dilation,    axis.dilation / detail::common_divisor(axis.stride, axis.dilation)};
   }
 
   constexpr NominalTaps taps(Index output) const {
@@ -75,7 +76,9 @@ struct Windows {
 
   constexpr bool is_regular() const { return kind == Kind::regular; }
   /// Every output is its own cell.
-  constexpr bool is_identity() const { return is_regular() && kernel == 1 && stride == 1 && lo == 0 && cells == outputs; }
+  constexpr bool is_identity() const {
+    return is_regular() && kernel == 1 && stride == 1 && lo == 0 && cells == outputs;
+  }
 
   /// The pattern repeats after `period` outputs, `advance` cells further on.
   constexpr Index period() const {
@@ -138,7 +141,8 @@ class WindowWalk {
  private:
   Windows windows_;
   Index output_;
-  Index first_ = 0, phase_ = 0;  ///< first cell of the next bin, or last output on the next cell; what a division leaves
+  Index first_ = 0,
+        phase_ = 0;  ///< first cell of the next bin, or last output on the next cell; what a division leaves
   Index quotient_ = 0, rest_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Remembered calls on tensors of torch, read and recorded in C++. Built against one version of torch, and loaded with no
-// other; `ndpool._core.TensorCalls` serves the others.
+// Remembered calls on tensors of torch, read and recorded in C++. Built against one version of torch, and loaded with
+// no other; `ndpool._core.TensorCalls` serves the others.
 #include "../calls_type.hpp"
 #include "access.hpp"
 

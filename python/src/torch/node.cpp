@@ -63,7 +63,8 @@ class PoolNode : public torch::autograd::Node {
     const auto is_simple = [](const at::Tensor& tensor) {
       return is_plain(tensor) && !torch::autograd::isFwGradDefined(tensor);
     };
-    if (call_->kind == CallKind::unpool || !is_quiet() || !is_simple(gy) || (saved.defined() && !is_simple(saved))) return false;
+    if (call_->kind == CallKind::unpool || !is_quiet() || !is_simple(gy) || (saved.defined() && !is_simple(saved)))
+      return false;
     if (gy.sizes() != at::IntArrayRef(call_->shape)) return false;
     if (at::GradMode::is_enabled() && (gy.requires_grad() || (saved.defined() && saved.requires_grad()))) return false;
     return !call_->gradient_strides.empty() || gy.is_contiguous();

@@ -1,4 +1,5 @@
-// Smooth max and Lp: one slice of them for every scalar and every type of sums, compiled once for every instruction set.
+// Smooth max and Lp: one slice of them for every scalar and every type of sums, compiled once for every instruction
+// set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/analytic/analytic.cpp"
 #include <hwy/foreach_target.h>

@@ -1,4 +1,5 @@
-// Per-target code: parts of arrays as packed boxes of numbers, and back. No include guard of the usual kind: see lanes-inl.h.
+// Per-target code: parts of arrays as packed boxes of numbers, and back. No include guard of the usual kind: see
+// lanes-inl.h.
 #if defined(NDPOOL_ANALYTIC_COPIES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_ANALYTIC_COPIES_INL_H_
 #undef NDPOOL_ANALYTIC_COPIES_INL_H_
@@ -72,8 +73,8 @@ void for_each_run(const CopyLayout& layout, std::size_t inner, const Visit& visi
   }
 }
 
-/// Calls move(element of the array, element of the box) where neither lies as the other does: in blocks, so that lines of
-/// both stay in the cache.
+/// Calls move(element of the array, element of the box) where neither lies as the other does: in blocks, so that lines
+/// of both stay in the cache.
 template <class Move>
 void for_each_of_block(const CopyAxis& rows, const CopyAxis& columns, const Move& move) {
   constexpr Index side = 16;

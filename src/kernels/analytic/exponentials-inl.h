@@ -1,5 +1,5 @@
-// Per-target code: exponentials as a fraction and an exponent of two, and logarithms of such, of any size. No include guard of
-// the usual kind: see lanes-inl.h.
+// Per-target code: exponentials as a fraction and an exponent of two, and logarithms of such, of any size. No include
+// guard of the usual kind: see lanes-inl.h.
 #if defined(NDPOOL_ANALYTIC_EXPONENTIALS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_ANALYTIC_EXPONENTIALS_INL_H_
 #undef NDPOOL_ANALYTIC_EXPONENTIALS_INL_H_
@@ -33,11 +33,12 @@ struct Ln2<double> {
   static constexpr double max_short_exponent = 0x1p14;
 };
 
-/// Arguments up to this have an exponent that is used as it is; up to `max_argument`, one that is a multiple of a radix.
+/// Arguments up to this have an exponent that is used as it is; up to `max_argument`, one that is a multiple of a
+/// radix.
 template <class T>
-inline constexpr T max_plain_argument = Ln2<T>::max_exponent * T(0.69);
+inline constexpr T max_plain_argument = Ln2<T>::max_exponent* T(0.69);
 template <class T>
-inline constexpr T max_argument = PairTraits<T>::radix * MathTable<T>::two_to_the_fraction_bits * T(1.2);
+inline constexpr T max_argument = PairTraits<T>::radix* MathTable<T>::two_to_the_fraction_bits* T(1.2);
 
 /// exp(t) = f * 2^n with f near 1, for |t| up to max_plain_argument.
 template <class D>
@@ -51,7 +52,8 @@ HWY_INLINE FractionAndExponent<D> plain_exponential(D d, Split<hn::Vec<D>> t) {
   return {Polynomial(d, r, Table::exp), n};
 }
 
-/// The same for |t| up to max_argument: n is a multiple of the radix of pairs of T, f within the bound of their fractions.
+/// The same for |t| up to max_argument: n is a multiple of the radix of pairs of T, f within the bound of their
+/// fractions.
 template <class D>
 HWY_INLINE FractionAndExponent<D> large_exponential(D d, Split<hn::Vec<D>> t) {
   using T = hn::TFromD<D>;
@@ -100,7 +102,8 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE Split<V> split_logarithm(D d, V f, V n, V far, V inverse, V inverse_low) {
   using T = hn::TFromD<D>;
   const Split<V> near = SplitLog(d, f);
-  const Split<V> of_far = TwoProduct(d, far, hn::Set(d, Ln2<T>::high)), of_n = TwoProduct(d, n, hn::Set(d, Ln2<T>::high));
+  const Split<V> of_far = TwoProduct(d, far, hn::Set(d, Ln2<T>::high)),
+                 of_n = TwoProduct(d, n, hn::Set(d, Ln2<T>::high));
   // Each high part is 0 or larger than those after it, but for signs.
   const V ab = of_n.hi + near.hi, ab_low = (of_n.hi - ab) + near.hi;
   const V abc = of_far.hi + ab, part = abc - of_far.hi, abc_low = (of_far.hi - (abc - part)) + (ab - part);

@@ -28,8 +28,8 @@ namespace analytic {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Calls f(pointers) for vectors of W of `count` elements. The last elements go through copies, filled up with the first of
-/// them.
+/// Calls f(pointers) for vectors of W of `count` elements. The last elements go through copies, filled up with the
+/// first of them.
 template <class W, class F, class... T>
 HWY_INLINE void for_vectors(Index count, const F& f, T*... pointers) {
   const hn::ScalableTag<W> d;
@@ -91,17 +91,21 @@ HWY_INLINE V power_of_two(D d, V n) {
   using T = hn::TFromD<D>;
   constexpr int fraction_bits = std::numeric_limits<T>::digits - 1;
   const hn::RebindToUnsigned<D> du;
-  const V shifter = hn::Set(d, T(1.5) * MathTable<T>::two_to_the_fraction_bits + T(std::numeric_limits<T>::max_exponent - 1));
+  const V shifter =
+      hn::Set(d, T(1.5) * MathTable<T>::two_to_the_fraction_bits + T(std::numeric_limits<T>::max_exponent - 1));
   return hn::BitCast(d, hn::ShiftLeft<fraction_bits>(hn::BitCast(du, n + shifter)));
 }
 
-/// x * 2^n, rounded once, for a normal x with an exponent of less than half of the range, and |n| below twice the range.
+/// x * 2^n, rounded once, for a normal x with an exponent of less than half of the range, and |n| below twice the
+/// range.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V scaled_once(D d, V x, V n) {
   using T = hn::TFromD<D>;
   const T half = sizeof(T) == 4 ? T(60) : T(500);
-  const auto limited = [&](V v, T bound) HWY_ATTR { return hn::Min(hn::Max(v, hn::Set(d, -bound)), hn::Set(d, bound)); };
-  const V first = limited(n, half), second = limited(n - first, 2 * half), third = limited(n - first - second, 2 * half);
+  const auto limited = [&](V v, T bound)
+                           HWY_ATTR { return hn::Min(hn::Max(v, hn::Set(d, -bound)), hn::Set(d, bound)); };
+  const V first = limited(n, half), second = limited(n - first, 2 * half),
+          third = limited(n - first - second, 2 * half);
   return hn::Mul(hn::Mul(hn::Mul(x, power_of_two(d, first)), power_of_two(d, second)), power_of_two(d, third));
 }
 

@@ -1,5 +1,5 @@
-// Per-target code: what Lp makes of numbers. A power is |x|^p; T is the type of numbers, W that of sums. No include guard of the
-// usual kind: see lanes-inl.h.
+// Per-target code: what Lp makes of numbers. A power is |x|^p; T is the type of numbers, W that of sums. No include
+// guard of the usual kind: see lanes-inl.h.
 #if defined(NDPOOL_ANALYTIC_LP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_ANALYTIC_LP_INL_H_
 #undef NDPOOL_ANALYTIC_LP_INL_H_
@@ -56,8 +56,8 @@ class LpPowers {
     const auto fits = hn::And(hn::Gt(size, hn::Zero(dt)), hn::Le(size, hn::Set(dt, Limits::max())));
     const auto t = argument(hn::IfThenElse(fits, size, hn::Set(dt, 1)));
     const auto is_plain = hn::Le(hn::Abs(t.hi), hn::Set(dt, max_plain_argument<T>));
-    const FractionAndExponent<DT> e = plain_exponential(
-        dt, Split<VT>{hn::IfThenElseZero(is_plain, t.hi), hn::IfThenElseZero(is_plain, t.lo)});
+    const FractionAndExponent<DT> e =
+        plain_exponential(dt, Split<VT>{hn::IfThenElseZero(is_plain, t.hi), hn::IfThenElseZero(is_plain, t.lo)});
     const V scale = power_of_two(d, widened(d, e.n) - hn::Set(d, scale_));
     return hn::Mul(widened(d, hn::IfThenElse(fits, e.f, size)), scale);  // 0 and NaN keep what they are
   }
@@ -112,7 +112,8 @@ class LpPowers {
   bool choose_scale(Extent<T> extent, double taps, bool, bool for_derivatives, bool& changes) {
     if (extent.lowest > extent.highest) return true;
     if (extent.highest > Limits::max()) return false;
-    const double low = std::log2(static_cast<double>(extent.lowest)), high = std::log2(static_cast<double>(extent.highest));
+    const double low = std::log2(static_cast<double>(extent.lowest)),
+                 high = std::log2(static_cast<double>(extent.highest));
     if (!is_whole_ && std::max(std::abs(low), std::abs(high)) * p_ > max_plain_argument<T>) return false;
     if (fits(low, high, taps, for_derivatives)) return true;
     changes = true;
@@ -196,7 +197,8 @@ class LpPowers {
       const V infinity = hn::Set(d, Traits::infinity);
       const auto is_infinite = hn::Eq(some.exponent, infinity), is_nan = hn::IsNaN(sum.fraction);
       factor.fraction = hn::IfThenElse(is_infinite, p_ < 1 ? infinity : one, factor.fraction);
-      factor.exponent = hn::IfThenElse(is_infinite, hn::Set(d, p_ < 1 ? Traits::of_not_finite : -Traits::infinity), factor.exponent);
+      factor.exponent =
+          hn::IfThenElse(is_infinite, hn::Set(d, p_ < 1 ? Traits::of_not_finite : -Traits::infinity), factor.exponent);
       factor.fraction = hn::IfThenElse(is_nan, sum.fraction, factor.fraction);
       factor.exponent = hn::IfThenElse(is_nan, infinity, factor.exponent);
     }
@@ -204,11 +206,13 @@ class LpPowers {
     factor.exponent = hn::IfThenElse(is_zero, zero_pair(d).exponent, factor.exponent);
     return factor;
   }
-  /// A factor times a gradient. Where a window is infinite, a gradient of 0 is told from none: inf / inf times it is NaN.
+  /// A factor times a gradient. Where a window is infinite, a gradient of 0 is told from none: inf / inf times it is
+  /// NaN.
   Pair<D> share_pair(const Pair<D>& factor, V gradient) const {
     const D d;
     Pair<D> share = product_with(d, factor, gradient);
-    const auto is_infinite = hn::And(hn::Eq(factor.exponent, hn::Set(d, -PairTraits<W>::infinity)), hn::Ne(factor.fraction, hn::Zero(d)));
+    const auto is_infinite =
+        hn::And(hn::Eq(factor.exponent, hn::Set(d, -PairTraits<W>::infinity)), hn::Ne(factor.fraction, hn::Zero(d)));
     const auto is_zero = hn::And(is_infinite, hn::Eq(gradient, hn::Zero(d)));
     share.fraction = hn::IfThenElse(is_zero, hn::Set(d, std::numeric_limits<W>::min()), share.fraction);
     return share;
@@ -225,13 +229,15 @@ class LpPowers {
     const double p = p_, shift = root_scale_, more = std::log2(taps) + 2;
     constexpr double room = std::numeric_limits<W>::max_exponent - 6;
     const auto is_fine = [&](double x) { return -room < x && x < room; };
-    bool all = is_fine(p * low - static_cast<double>(scale_) - 2) && is_fine(p * high - static_cast<double>(scale_) + more);
+    bool all =
+        is_fine(p * low - static_cast<double>(scale_) - 2) && is_fine(p * high - static_cast<double>(scale_) + more);
     all = all && is_fine(low - shift - 1) && is_fine(high - shift + 1);
     if (!for_derivatives) return all;
     const double of_low = low - shift, of_high = high - shift, root = more / p + 2;
-    return all && is_fine((p - 1) * of_low) && is_fine((p - 1) * of_high) && is_fine(of_low - root) && is_fine(of_high + root) &&
-           is_fine((1 - p) * of_low - more - root) && is_fine((1 - p) * of_low + root + more) &&
-           is_fine((1 - p) * of_high - more - root) && is_fine((1 - p) * of_high + root + more);
+    return all && is_fine((p - 1) * of_low) && is_fine((p - 1) * of_high) && is_fine(of_low - root) &&
+           is_fine(of_high + root) && is_fine((1 - p) * of_low - more - root) &&
+           is_fine((1 - p) * of_low + root + more) && is_fine((1 - p) * of_high - more - root) &&
+           is_fine((1 - p) * of_high + root + more);
   }
   /// -1 or 1, also of NaN.
   static HWY_INLINE V sign(V number) {

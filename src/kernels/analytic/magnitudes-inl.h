@@ -1,5 +1,5 @@
-// Per-target code: one slice of Lp with p = infinity: the maximum of magnitudes, whose derivatives are those of max times the
-// signs. No include guard of the usual kind: see lanes-inl.h.
+// Per-target code: one slice of Lp with p = infinity: the maximum of magnitudes, whose derivatives are those of max
+// times the signs. No include guard of the usual kind: see lanes-inl.h.
 #if defined(NDPOOL_ANALYTIC_MAGNITUDES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_ANALYTIC_MAGNITUDES_INL_H_
 #undef NDPOOL_ANALYTIC_MAGNITUDES_INL_H_
@@ -40,7 +40,8 @@ void run_magnitudes(const SliceJob& job) {
   T *const largest = take(slice.outputs), *const result_box = take(slice.outputs);
   const T* const x = loaded<S>(slice.copy(SliceArray::in), job.in, number_box);
   for_vectors<T>(
-      slice.cells, [d](const T* from, T* to) NDPOOL_ALWAYS_INLINE { hn::StoreU(hn::Abs(hn::LoadU(d, from)), d, to); }, x, sizes);
+      slice.cells, [d](const T* from, T* to) NDPOOL_ALWAYS_INLINE { hn::StoreU(hn::Abs(hn::LoadU(d, from)), d, to); },
+      x, sizes);
   if (job.map == SliceMap::forward) {
     slice.sums->run_all(sizes, largest, job.engine_scratch);
     T* const values = place_for<S>(slice.copy(SliceArray::out), job.out, result_box);
@@ -57,9 +58,8 @@ void run_magnitudes(const SliceJob& job) {
   const auto apply_signs = [&](const T* tangents, T* to) {
     for_vectors<T>(
         slice.cells,
-        [d](const T* number, const T* v, T* result) NDPOOL_ALWAYS_INLINE {
-          hn::StoreU(with_sign_of(d, hn::LoadU(d, number), hn::LoadU(d, v)), d, result);
-        },
+        [d](const T* number, const T* v, T* result)
+            NDPOOL_ALWAYS_INLINE { hn::StoreU(with_sign_of(d, hn::LoadU(d, number), hn::LoadU(d, v)), d, result); },
         x, tangents, to);
   };
   if (job.map == SliceMap::jvp) {

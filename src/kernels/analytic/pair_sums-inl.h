@@ -1,5 +1,5 @@
-// Per-target code: sums of pairs over windows, axis by axis, in the stated tree. No include guard of the usual kind: see
-// lanes-inl.h.
+// Per-target code: sums of pairs over windows, axis by axis, in the stated tree. No include guard of the usual kind:
+// see lanes-inl.h.
 #if defined(NDPOOL_ANALYTIC_PAIR_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_ANALYTIC_PAIR_SUMS_INL_H_
 #undef NDPOOL_ANALYTIC_PAIR_SUMS_INL_H_
@@ -162,7 +162,8 @@ class PairFold {
     Planes<W> from = source_;
     for (int level = 0; level < levels_; ++level) {
       const Planes<W> to = level_planes_ + level * windows_.cells * behind_;
-      const Index apart = (Index{1} << level) * windows_.tap_step, count = windows_.cells - (2 * apart - windows_.tap_step);
+      const Index apart = (Index{1} << level) * windows_.tap_step,
+                  count = windows_.cells - (2 * apart - windows_.tap_step);
       if (count > 0)
         for_vectors<W>(
             count * behind_,
@@ -173,8 +174,8 @@ class PairFold {
               hn::StoreU(both.exponent, d, to_e);
             },
             static_cast<const W*>(from.fraction), static_cast<const W*>(from.exponent),
-            static_cast<const W*>(from.fraction + apart * behind_), static_cast<const W*>(from.exponent + apart * behind_),
-            to.fraction, to.exponent);
+            static_cast<const W*>(from.fraction + apart * behind_),
+            static_cast<const W*>(from.exponent + apart * behind_), to.fraction, to.exponent);
       from = to;
     }
   }
@@ -206,8 +207,10 @@ class PairSums {
         W* const memory = static_cast<W*>(careful_scratch(which, static_cast<std::size_t>(elements) * 2 * sizeof(W)));
         return {memory, memory + elements};
       };
-      const Planes<W> to = is_last ? out : buffer(first_buffer + static_cast<int>(a % 2), before * windows.outputs * behind);
-      const Planes<W> levels = buffer(first_buffer + 2, std::max<Index>(1, PairFold<W>::level_elements(windows, behind)));
+      const Planes<W> to =
+          is_last ? out : buffer(first_buffer + static_cast<int>(a % 2), before * windows.outputs * behind);
+      const Planes<W> levels =
+          buffer(first_buffer + 2, std::max<Index>(1, PairFold<W>::level_elements(windows, behind)));
       PairFold<W>(windows, before, behind, from, to, levels)();
       from = to;
     }

@@ -1,6 +1,6 @@
-// Per-target code: floats without limits to their exponent, as pairs of a fraction and an exponent. Their sums and products
-// round as those of plain floats do, so that they have the same bits wherever plain floats stay in range. No include
-// guard of the usual kind: see lanes-inl.h.
+// Per-target code: floats without limits to their exponent, as pairs of a fraction and an exponent. Their sums and
+// products round as those of plain floats do, so that they have the same bits wherever plain floats stay in range. No
+// include guard of the usual kind: see lanes-inl.h.
 #if defined(NDPOOL_ANALYTIC_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_ANALYTIC_PAIRS_INL_H_
 #undef NDPOOL_ANALYTIC_PAIRS_INL_H_
@@ -16,9 +16,10 @@ namespace HWY_NAMESPACE {
 namespace analytic {
 
 /// fraction * 2^(radix * exponent / unit). Fractions of normal pairs are in [1 / bound, bound), so that a pair whose
-/// exponent is two units below another's is too small to change their sum. Exponents are whole units up to `max_exponent`.
-/// Beyond are those of far pairs, whose fractions have any size: of numbers whose powers are so far apart from all others
-/// that only equal ones add up (see SmoothMaxPowers), of infinite taps and NaN (+infinity), and of zeros (-infinity).
+/// exponent is two units below another's is too small to change their sum. Exponents are whole units up to
+/// `max_exponent`. Beyond are those of far pairs, whose fractions have any size: of numbers whose powers are so far
+/// apart from all others that only equal ones add up (see SmoothMaxPowers), of infinite taps and NaN (+infinity), and
+/// of zeros (-infinity).
 template <class D>
 struct Pair {
   hn::Vec<D> fraction, exponent;
@@ -75,7 +76,8 @@ template <class D>
 HWY_INLINE Pair<D> sum_of(D d, const Pair<D>& a, const Pair<D>& b) {
   using Traits = PairTraits<hn::TFromD<D>>;
   const auto a_leads = hn::Ge(a.exponent, b.exponent);
-  const auto high = hn::IfThenElse(a_leads, a.exponent, b.exponent), low = hn::IfThenElse(a_leads, b.exponent, a.exponent);
+  const auto high = hn::IfThenElse(a_leads, a.exponent, b.exponent),
+             low = hn::IfThenElse(a_leads, b.exponent, a.exponent);
   const auto leading = hn::IfThenElse(a_leads, a.fraction, b.fraction);
   const auto other = hn::IfThenElse(a_leads, b.fraction, a.fraction);
   // The sum and not the difference: infinities would make that invalid.
@@ -129,7 +131,8 @@ HWY_INLINE Pair<D> product_with(D d, const Pair<D>& a, hn::Vec<D> tangent) {
   Pair<D> product = product_of(d, a, near);
   const auto is_zero = hn::Eq(a.fraction, hn::Zero(d)), keeps = hn::Or(is_finite, is_zero);
   product.fraction = hn::IfThenZeroElse(is_zero, product.fraction);  // +0, whatever the tangent's sign
-  product.fraction = hn::IfThenElse(keeps, product.fraction, hn::Mul(hn::IfThenElse(keeps, hn::Zero(d), a.fraction), tangent));
+  product.fraction =
+      hn::IfThenElse(keeps, product.fraction, hn::Mul(hn::IfThenElse(keeps, hn::Zero(d), a.fraction), tangent));
   const auto above = hn::Max(a.exponent, hn::Set(d, Traits::of_not_finite));
   product.exponent = hn::IfThenElse(keeps, product.exponent, above);
   return product;

@@ -1,6 +1,6 @@
-// Per-target code: one slice of smooth max or Lp. Powers of all cells are made once, the general engine sums them over the
-// windows, and results are made of the sums. Where powers leave the range of plain numbers (hazard), the slice runs again on
-// pairs, which give the same bits. No include guard of the usual kind: see lanes-inl.h.
+// Per-target code: one slice of smooth max or Lp. Powers of all cells are made once, the general engine sums them over
+// the windows, and results are made of the sums. Where powers leave the range of plain numbers (hazard), the slice runs
+// again on pairs, which give the same bits. No include guard of the usual kind: see lanes-inl.h.
 #if defined(NDPOOL_ANALYTIC_SLICE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_ANALYTIC_SLICE_INL_H_
 #undef NDPOOL_ANALYTIC_SLICE_INL_H_
@@ -48,9 +48,11 @@ class SliceRun {
   void operator()() {
     x_ = loaded<S>(slice_.copy(SliceArray::in), job_.in, number_box_);
     if (job_.map == SliceMap::jvp)
-      tangents_ = loaded<S>(slice_.copy(SliceArray::tangent_in), static_cast<const void*>(job_.tangent_in), tangent_box_);
+      tangents_ =
+          loaded<S>(slice_.copy(SliceArray::tangent_in), static_cast<const void*>(job_.tangent_in), tangent_box_);
     if (job_.map == SliceMap::vjp)
-      tangents_ = loaded<S>(slice_.copy(SliceArray::tangent_out), static_cast<const void*>(job_.tangent_out), result_box_);
+      tangents_ =
+          loaded<S>(slice_.copy(SliceArray::tangent_out), static_cast<const void*>(job_.tangent_out), result_box_);
     constexpr int probe_period = 16;  // slices until plain numbers are tried again
     if (job_.state.careful_slices > 0)
       --job_.state.careful_slices;
@@ -96,7 +98,8 @@ class SliceRun {
   bool raise() {
     Extent<T> extent = raise_all();
     bool changes = false;
-    if (!powers_.choose_scale(extent, slice_.taps, !slice_.zeros.empty(), job_.map != SliceMap::forward, changes)) return false;
+    if (!powers_.choose_scale(extent, slice_.taps, !slice_.zeros.empty(), job_.map != SliceMap::forward, changes))
+      return false;
     if (changes) raise_all();
     return true;
   }
@@ -136,7 +139,8 @@ class SliceRun {
     T* const values = value_place();
     for_vectors<W>(
         outputs_,
-        [&](const W* sum, T* value) NDPOOL_ALWAYS_INLINE { hn::StoreU(result_of(powers.value(hn::LoadU(d, sum))), dt, value); },
+        [&](const W* sum, T* value)
+            NDPOOL_ALWAYS_INLINE { hn::StoreU(result_of(powers.value(hn::LoadU(d, sum))), dt, value); },
         static_cast<const W*>(sum_), values);
     store_values(values);
   }
@@ -145,11 +149,14 @@ class SliceRun {
   static HWY_INLINE hn::Mask<D> is_lost(V product, V a, V b, V largest) {
     const D d;
     const V size = hn::Abs(product), zero = hn::Zero(d), max = hn::Set(d, std::numeric_limits<W>::max());
-    const auto small = hn::And(hn::Lt(size, hn::Set(d, std::numeric_limits<W>::min())), hn::And(hn::Ne(a, zero), hn::Ne(b, zero)));
+    const auto small =
+        hn::And(hn::Lt(size, hn::Set(d, std::numeric_limits<W>::min())), hn::And(hn::Ne(a, zero), hn::Ne(b, zero)));
     const auto large = hn::And(hn::Gt(size, largest), hn::And(hn::Le(hn::Abs(a), max), hn::Le(hn::Abs(b), max)));
     return hn::Or(small, large);
   }
-  V largest_term() const { return hn::Set(D(), static_cast<W>(static_cast<double>(std::numeric_limits<W>::max()) / 8 / slice_.taps)); }
+  V largest_term() const {
+    return hn::Set(D(), static_cast<W>(static_cast<double>(std::numeric_limits<W>::max()) / 8 / slice_.taps));
+  }
 
   HWY_NOINLINE bool make_tangents() {
     const DT dt;
@@ -243,7 +250,8 @@ class SliceRun {
     const Planes<W> power = planes(0, cells_), sum = planes(1, outputs_);
     for_vectors<W>(
         cells_,
-        [&](const T* x, W* fraction, W* exponent) NDPOOL_ALWAYS_INLINE { put(powers.power_pair(hn::LoadU(dt, x)), fraction, exponent); },
+        [&](const T* x, W* fraction, W* exponent)
+            NDPOOL_ALWAYS_INLINE { put(powers.power_pair(hn::LoadU(dt, x)), fraction, exponent); },
         x_, power.fraction, power.exponent);
     PairSums<W>(slice_, false)(power, sum);
     add_zero_pairs(powers, sum);
@@ -266,9 +274,8 @@ class SliceRun {
     T* const values = value_place();
     for_vectors<W>(
         outputs_,
-        [&](const W* fraction, const W* exponent, T* value) NDPOOL_ALWAYS_INLINE {
-          hn::StoreU(result_of(powers.value(load(fraction, exponent))), DT(), value);
-        },
+        [&](const W* fraction, const W* exponent, T* value)
+            NDPOOL_ALWAYS_INLINE { hn::StoreU(result_of(powers.value(load(fraction, exponent))), DT(), value); },
         static_cast<const W*>(sum.fraction), static_cast<const W*>(sum.exponent), values);
     store_values(values);
   }
@@ -291,8 +298,8 @@ class SliceRun {
           const Pair<D> tangent = product_of(d, load(fraction, exponent), powers.factor(load(sum_f, sum_e)));
           hn::StoreU(result_of(narrowed(dt, number_of(d, tangent))), dt, result);
         },
-        static_cast<const W*>(sum.fraction), static_cast<const W*>(sum.exponent), static_cast<const W*>(products.fraction),
-        static_cast<const W*>(products.exponent), place);
+        static_cast<const W*>(sum.fraction), static_cast<const W*>(sum.exponent),
+        static_cast<const W*>(products.fraction), static_cast<const W*>(products.exponent), place);
     store<S>(slice_.copy(SliceArray::tangent_out), place, job_.tangent_out);
   }
   HWY_NOINLINE void make_careful_gradients(const Powers& powers, Planes<W> power, Planes<W> sum) {
@@ -310,15 +317,19 @@ class SliceRun {
     T* const place = gradient_place();
     for_vectors<W>(
         cells_,
-        [&](const T* x, const W* power_f, const W* power_e, const W* fraction, const W* exponent, T* result) NDPOOL_ALWAYS_INLINE {
-          const Pair<D> share = load(fraction, exponent), slope = powers.slope_pair(hn::LoadU(dt, x), load(power_f, power_e));
-          const V number = number_of(d, product_of(d, slope, share));
-          // A weight of 0 takes no part; of smooth max it is not 0 where the window is NaN.
-          const auto is_zero = hn::Or(hn::Eq(slope.fraction, hn::Zero(d)), hn::Eq(share.fraction, hn::Zero(d)));
-          const auto is_nan = hn::And(hn::IsNaN(share.fraction), hn::Eq(share.exponent, hn::Set(d, PairTraits<W>::infinity)));
-          const V of_zero = Powers::nan_windows_have_no_zeros ? hn::IfThenElseZero(is_nan, share.fraction) : hn::Zero(d);
-          hn::StoreU(result_of(narrowed(dt, hn::IfThenElse(is_zero, of_zero, number))), dt, result);
-        },
+        [&](const T* x, const W* power_f, const W* power_e, const W* fraction, const W* exponent, T* result)
+            NDPOOL_ALWAYS_INLINE {
+              const Pair<D> share = load(fraction, exponent),
+                            slope = powers.slope_pair(hn::LoadU(dt, x), load(power_f, power_e));
+              const V number = number_of(d, product_of(d, slope, share));
+              // A weight of 0 takes no part; of smooth max it is not 0 where the window is NaN.
+              const auto is_zero = hn::Or(hn::Eq(slope.fraction, hn::Zero(d)), hn::Eq(share.fraction, hn::Zero(d)));
+              const auto is_nan =
+                  hn::And(hn::IsNaN(share.fraction), hn::Eq(share.exponent, hn::Set(d, PairTraits<W>::infinity)));
+              const V of_zero =
+                  Powers::nan_windows_have_no_zeros ? hn::IfThenElseZero(is_nan, share.fraction) : hn::Zero(d);
+              hn::StoreU(result_of(narrowed(dt, hn::IfThenElse(is_zero, of_zero, number))), dt, result);
+            },
         x_, static_cast<const W*>(power.fraction), static_cast<const W*>(power.exponent),
         static_cast<const W*>(shares.fraction), static_cast<const W*>(shares.exponent), place);
     store<S>(slice_.copy(SliceArray::gradient_in), place, job_.tangent_in);

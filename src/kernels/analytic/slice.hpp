@@ -1,5 +1,5 @@
-// Smooth max and Lp run slice by slice: a slice is some planes, or a slab of one, with all that its maps need between the
-// arrays and the sums of the general engine. Knows no instruction set.
+// Smooth max and Lp run slice by slice: a slice is some planes, or a slab of one, with all that its maps need between
+// the arrays and the sums of the general engine. Knows no instruction set.
 #pragma once
 
 #include "plan/general_plan.hpp"
@@ -17,7 +17,8 @@ struct CopyAxis {
 };
 /// How a part of an array is copied from or to its packed form.
 struct CopyLayout {
-  std::vector<CopyAxis> axes;  ///< merged; none is of one element; the last two are copied in blocks, or the last in runs
+  std::vector<CopyAxis>
+      axes;  ///< merged; none is of one element; the last two are copied in blocks, or the last in runs
   Index count = 1;
   Index packed_offset = 0;  ///< of the part in a larger packed box
   bool is_packed = true;    ///< the array lies as the packed box does, and all of the box is copied
@@ -41,9 +42,9 @@ struct Slice {
   CopyLayout copies[slice_arrays];
   std::vector<SliceAxis> axes;
   std::shared_ptr<const GeneralPlan> sums, transposed_sums;  ///< of Lp with p = infinity, `sums` are maxima
-  std::shared_ptr<const KernelPlan> extremes;                 ///< derivatives of max, for p = infinity
-  double taps = 1;  ///< of the largest window, or the most windows on a cell, padding that counts included
-  std::vector<double> zeros;        ///< padded taps that count, of each output; empty if there are none
+  std::shared_ptr<const KernelPlan> extremes;                ///< derivatives of max, for p = infinity
+  double taps = 1;            ///< of the largest window, or the most windows on a cell, padding that counts included
+  std::vector<double> zeros;  ///< padded taps that count, of each output; empty if there are none
   std::vector<std::int32_t> single;  ///< the cell of outputs that see one only, else -1; empty if there are none
 
   const CopyLayout& copy(SliceArray which) const { return copies[static_cast<int>(which)]; }
@@ -65,7 +66,7 @@ struct SliceJob {
   void* out;
   void* tangent_in;
   void* tangent_out;
-  char* scratch;         ///< slice_bytes() of it
+  char* scratch;  ///< slice_bytes() of it
   char* engine_scratch;
   SliceState& state;
 };
@@ -74,9 +75,9 @@ using SliceKernel = void (*)(const SliceJob&);
 
 /// Types of numbers and of sums.
 enum class SliceTypes : unsigned char {
-  floats,         ///< both float
-  wide_sums,      ///< sums in double: where powers of most data would leave the range of float
-  doubles,        ///< both double
+  floats,     ///< both float
+  wide_sums,  ///< sums in double: where powers of most data would leave the range of float
+  doubles,    ///< both double
 };
 inline constexpr int slice_types = 3;
 
@@ -96,7 +97,9 @@ const SliceKernels* slice_kernels_for(std::int64_t target);
 SliceTypes slice_types_of(ScalarKind kind, const KernelChoice& choice);
 
 /// Packed boxes in scratch: numbers, tangents, powers, products of powers and tangents, sums, and sums of products.
-inline std::size_t slice_box_bytes(Index count) { return (static_cast<std::size_t>(count) * sizeof(double) + 127) / 64 * 64; }
+inline std::size_t slice_box_bytes(Index count) {
+  return (static_cast<std::size_t>(count) * sizeof(double) + 127) / 64 * 64;
+}
 inline std::size_t slice_bytes(const Slice& slice, SliceMap map) {
   const std::size_t cells = slice_box_bytes(slice.cells), outputs = slice_box_bytes(slice.outputs);
   return map == SliceMap::forward ? 2 * cells + 2 * outputs : 4 * cells + 3 * outputs;

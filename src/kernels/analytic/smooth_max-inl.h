@@ -1,5 +1,5 @@
-// Per-target code: what smooth max makes of numbers. A power is exp(beta x); T is the type of numbers, W that of sums. No
-// include guard of the usual kind: see lanes-inl.h.
+// Per-target code: what smooth max makes of numbers. A power is exp(beta x); T is the type of numbers, W that of sums.
+// No include guard of the usual kind: see lanes-inl.h.
 #if defined(NDPOOL_ANALYTIC_SMOOTH_MAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NDPOOL_ANALYTIC_SMOOTH_MAX_INL_H_
 #undef NDPOOL_ANALYTIC_SMOOTH_MAX_INL_H_
@@ -94,11 +94,13 @@ class SmoothMaxPowers {
     if (extent.lowest > extent.highest) return true;
     if (extent.lowest < -largest_plain_ || extent.highest > largest_plain_) return false;
     constexpr double log2_e = 1.4426950408889634;
-    double low = log2_e * beta_ * static_cast<double>(extent.lowest), high = log2_e * beta_ * static_cast<double>(extent.highest);
+    double low = log2_e * beta_ * static_cast<double>(extent.lowest),
+           high = log2_e * beta_ * static_cast<double>(extent.highest);
     if (low > high) std::swap(low, high);
     high += std::log2(taps) + 2;
     low -= 2;
-    constexpr double lowest = std::numeric_limits<W>::min_exponent + 1, highest = std::numeric_limits<W>::max_exponent - 3;
+    constexpr double lowest = std::numeric_limits<W>::min_exponent + 1,
+                     highest = std::numeric_limits<W>::max_exponent - 3;
     if (low - static_cast<double>(scale_) >= lowest && high - static_cast<double>(scale_) <= highest) return true;
     changes = true;
     scale_ = static_cast<W>(std::round(high - highest + (highest - lowest - (high - low)) / 2));
@@ -150,7 +152,8 @@ class SmoothMaxPowers {
     const D d;
     const auto is_zero = hn::Eq(sum.fraction, hn::Zero(d));
     const V one = hn::Set(d, 1), zero = hn::Zero(d);
-    Pair<D> factor = quotient_of(d, Pair<D>{one, zero}, Pair<D>{hn::IfThenElse(is_zero, one, sum.fraction), sum.exponent});
+    Pair<D> factor =
+        quotient_of(d, Pair<D>{one, zero}, Pair<D>{hn::IfThenElse(is_zero, one, sum.fraction), sum.exponent});
     factor.fraction = hn::IfThenZeroElse(is_zero, factor.fraction);
     factor.exponent = hn::IfThenElse(is_zero, zero_pair(d).exponent, factor.exponent);
     factor.exponent = hn::IfThenElse(hn::IsNaN(sum.fraction), hn::Set(d, PairTraits<W>::infinity), factor.exponent);

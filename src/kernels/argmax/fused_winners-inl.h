@@ -7,8 +7,8 @@
 #define NDPOOL_FUSED_WINNERS_INL_H_
 #endif
 
-#include "kernels/forward/planes-inl.h"
 #include "kernels/argmax/winner_rows-inl.h"
+#include "kernels/forward/planes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {

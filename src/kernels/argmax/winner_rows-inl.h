@@ -7,8 +7,8 @@
 #define NDPOOL_WINNER_ROWS_INL_H_
 #endif
 
-#include "kernels/forward/columns-inl.h"
 #include "kernels/argmax/winner_vectors-inl.h"
+#include "kernels/forward/columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {

@@ -191,8 +191,8 @@ class FusedLanes {
   /// The last `kept` taps of a window are the first ones of the next.
   template <int R, int N, int kernel, int kept, class Target>
   static HWY_INLINE void along(const Axis& axis, Columns<C>& columns, const Target& target) {
-    for_each_strip(
-        target.inner, [&](const Range& range) NDPOOL_HOT { strip<R, N, kernel, kept>(axis, columns, range, target); });
+    for_each_strip(target.inner,
+                   [&](const Range& range) NDPOOL_HOT { strip<R, N, kernel, kept>(axis, columns, range, target); });
   }
   template <int R, int N, int kernel, int kept, class Target>
   static HWY_INLINE void strip(const Axis& given_axis, Columns<C>& given_columns, const Range& given_range,

@@ -9,8 +9,8 @@
 #define NDPOOL_ROWS_INL_H_
 #endif
 
-#include "kernels/simd/reduction-inl.h"
 #include "kernels/scratch.hpp"
+#include "kernels/simd/reduction-inl.h"
 #include "kernels/table.hpp"
 
 #include <hwy/cache_control.h>

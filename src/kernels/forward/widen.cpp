@@ -3,8 +3,8 @@
 #define HWY_TARGET_INCLUDE "kernels/forward/widen.cpp"
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
-#include "kernels/simd/reduction-inl.h"
 #include "kernels/forward/rows-inl.h"
+#include "kernels/simd/reduction-inl.h"
 #include "kernels/table.hpp"
 
 HWY_BEFORE_NAMESPACE();

@@ -16,9 +16,9 @@ namespace general {
 /// The outputs of a tile, of planes that are evenly apart.
 template <class Bits>
 struct ResultBox {
-  const Bits* in;  ///< cell 0 of the first plane, at the first of the lanes
-  Bits* values;    ///< of the first output; may be null
-  char* indices;   ///< of the first output
+  const Bits* in;    ///< cell 0 of the first plane, at the first of the lanes
+  Bits* values;      ///< of the first output; may be null
+  char* indices;     ///< of the first output
   Index first_flat;  ///< flat index of the cell with position 0 of the box
   Index first_lane, lanes;
   bool has_negative_zeros;
@@ -174,7 +174,8 @@ class ArgmaxResults {
       if (layout_.lane_cells > 1)
         for (Index i = 0; i < n; ++i) to[i] += flat_of_lane(box.first_lane + i % box.lanes);
     } else if (!layout_.taps_are_unique) {
-      for (Index i = 0; i < n; ++i) to[i] = static_cast<I>(tap_at(E::position_of(from[i]), row.output + i / box.lanes, box));
+      for (Index i = 0; i < n; ++i)
+        to[i] = static_cast<I>(tap_at(E::position_of(from[i]), row.output + i / box.lanes, box));
     } else {
       write_taps(row, to, box.lanes);
     }

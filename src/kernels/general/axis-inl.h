@@ -46,7 +46,8 @@ class AxisFold {
         trees_(reinterpret_cast<Work*>(scratch + layout.trees_at)),
         finish_(finish) {
     std::fill_n(identity_, layout.identity_elements, E::identity(finish));
-    if (E::is_sum) std::memset(static_cast<void*>(zeros_), 0, static_cast<std::size_t>(layout.identity_elements) * sizeof(S));
+    if (E::is_sum)
+      std::memset(static_cast<void*>(zeros_), 0, static_cast<std::size_t>(layout.identity_elements) * sizeof(S));
   }
 
   /// The same scratch, other results.
@@ -171,7 +172,8 @@ class AxisFold {
       if (i >= full_begin && i < full_end)
         many = call.counts == nullptr ? full_end - i : same_counts(call.counts + number, period, full_end - i);
       if (window.count > max_fold) {
-        for (Index k = 0; k < many; ++k, taps.first += cells_on) fold_long(taps, window.count, to + k * period * call.to_step, n, f);
+        for (Index k = 0; k < many; ++k, taps.first += cells_on)
+          fold_long(taps, window.count, to + k * period * call.to_step, n, f);
       } else {
         fold_short(taps, window.count, cells_on * call.from_step, many, to, period * call.to_step, n, f);
       }
@@ -185,8 +187,8 @@ class AxisFold {
   }
 
   template <class From, class To>
-  void fold_short(const TapRows<From>& taps, Index count, Index advance, Index outputs, To* to, Index to_step,
-                  Index n, const Finish& f) {
+  void fold_short(const TapRows<From>& taps, Index count, Index advance, Index outputs, To* to, Index to_step, Index n,
+                  const Finish& f) {
     const From* rows[max_fold];
     Index by[max_fold];
     const Index present = taps.first_present(count);
@@ -328,15 +330,16 @@ class AxisFold {
 
   /// More than 8 digits: the last ones first.
   template <class To>
-  void join_many(const Work* const* rows, const Index* advance, int parts, Index outputs, To* to, Index to_step, Index n,
-                 const Finish& f) {
+  void join_many(const Work* const* rows, const Index* advance, int parts, Index outputs, To* to, Index to_step,
+                 Index n, const Finish& f) {
     for (Index o = 0; o < outputs; ++o) {
       const Work* at[Blocks::max_parts];
       for (int j = 0; j < parts; ++j) at[j] = rows[j] + (advance == nullptr ? 0 : o * advance[j]);
       int left = parts;
       for (int turn = 0; left > max_fold; turn ^= 1) {
         Work* const joined_row = trees_ + turn * layout_.tree_pitch;
-        fold<E, Join::nested>(max_fold, FoldCall<Work, Work>{at + left - max_fold, nullptr, 1, joined_row, 0, n, finish_});
+        fold<E, Join::nested>(max_fold,
+                              FoldCall<Work, Work>{at + left - max_fold, nullptr, 1, joined_row, 0, n, finish_});
         left -= max_fold - 1;
         at[left - 1] = joined_row;
       }

@@ -15,7 +15,8 @@ void order_floats(const KernelChoice& choice, Finish& finish) {
   finish.flip = choice.combine == Combine::min ? -1 : 0;
   finish.ignores_nan = choice.nan == Nan::ignore;
   const int mantissa_bits = sizeof(T) == 8 ? 52 : sizeof(T) == 4 ? 23 : std::is_same_v<T, f16> ? 10 : 7;
-  finish.infinity = std::int64_t{-1} << mantissa_bits & (std::numeric_limits<std::int64_t>::max() >> (64 - 8 * sizeof(T)));
+  finish.infinity =
+      std::int64_t{-1} << mantissa_bits & (std::numeric_limits<std::int64_t>::max() >> (64 - 8 * sizeof(T)));
   finish.quiet_bit = std::int64_t{1} << (mantissa_bits - 1);
 }
 
@@ -75,9 +76,11 @@ std::optional<ElementChoice> sum_of(const KernelChoice& choice, Index taps) {
     if constexpr (sizeof(T) == 8)
       use(is_signed ? Kind::wide_i64 : Kind::wide_u64, 16);
     else if constexpr (sizeof(T) == 4)
-      all <= 62 ? use(is_signed ? Kind::sum_i32 : Kind::sum_u32, 8) : use(is_signed ? Kind::wide_i32 : Kind::wide_u32, 16);
+      all <= 62 ? use(is_signed ? Kind::sum_i32 : Kind::sum_u32, 8)
+                : use(is_signed ? Kind::wide_i32 : Kind::wide_u32, 16);
     else if constexpr (sizeof(T) == 2)
-      all <= 30 ? use(is_signed ? Kind::sum_i16 : Kind::sum_u16, 4) : use(is_signed ? Kind::wide_i16 : Kind::wide_u16, 16);
+      all <= 30 ? use(is_signed ? Kind::sum_i16 : Kind::sum_u16, 4)
+                : use(is_signed ? Kind::wide_i16 : Kind::wide_u16, 16);
     else if (taps <= few)
       use(is_signed ? Kind::few_i8 : Kind::few_u8, 2);
     else
@@ -142,8 +145,9 @@ std::optional<ElementChoice> choose_element(ScalarKind scalar, const KernelChoic
       std::abs(choice.average.divisor) > max_divisor)
     return std::nullopt;
   switch (scalar) {
-#define NDPOOL_ROW(name, type) \
-  case ScalarKind::kind_##name: return choice.combine == Combine::sum ? sum_of<type>(choice, taps) : extreme_of<type>(choice);
+#define NDPOOL_ROW(name, type)  \
+  case ScalarKind::kind_##name: \
+    return choice.combine == Combine::sum ? sum_of<type>(choice, taps) : extreme_of<type>(choice);
     NDPOOL_ALL_SCALARS(NDPOOL_ROW)
 #undef NDPOOL_ROW
     case ScalarKind::none: break;

@@ -35,23 +35,23 @@ namespace ndpool::general {
   ROW(few_i8, IntegerSum<std::int8_t, std::int16_t>)    \
   ROW(few_u8, IntegerSum<std::uint8_t, std::uint16_t>)
 /// One at a time: compiled as plain code alone.
-#define NDPOOL_GENERAL_WIDE_SUMS(ROW)     \
-  ROW(wide_i8, WideSum<std::int8_t>)      \
-  ROW(wide_u8, WideSum<std::uint8_t>)     \
-  ROW(wide_i16, WideSum<std::int16_t>)    \
-  ROW(wide_u16, WideSum<std::uint16_t>)   \
-  ROW(wide_i32, WideSum<std::int32_t>)    \
-  ROW(wide_u32, WideSum<std::uint32_t>)   \
-  ROW(wide_i64, WideSum<std::int64_t>)    \
-  ROW(wide_u64, WideSum<std::uint64_t>)   \
+#define NDPOOL_GENERAL_WIDE_SUMS(ROW)   \
+  ROW(wide_i8, WideSum<std::int8_t>)    \
+  ROW(wide_u8, WideSum<std::uint8_t>)   \
+  ROW(wide_i16, WideSum<std::int16_t>)  \
+  ROW(wide_u16, WideSum<std::uint16_t>) \
+  ROW(wide_i32, WideSum<std::int32_t>)  \
+  ROW(wide_u32, WideSum<std::uint32_t>) \
+  ROW(wide_i64, WideSum<std::int64_t>)  \
+  ROW(wide_u64, WideSum<std::uint64_t>) \
   ROW(ties_f64, TieSum64)
 /// Extremes with their positions: as many bits as the values have, and where positions need more than that leaves.
-#define NDPOOL_GENERAL_POSITIONS(ROW)                                  \
-  ROW(position8, PackedPosition<std::uint8_t, std::uint32_t, 24>)      \
-  ROW(position16, PackedPosition<std::uint16_t, std::uint32_t, 16>)    \
-  ROW(position32, PackedPosition<std::uint32_t, std::int64_t, 32>)     \
-  ROW(position64, PairedPosition)                                      \
-  ROW(far_position8, PackedPosition<std::uint8_t, std::int64_t, 48>)   \
+#define NDPOOL_GENERAL_POSITIONS(ROW)                                \
+  ROW(position8, PackedPosition<std::uint8_t, std::uint32_t, 24>)    \
+  ROW(position16, PackedPosition<std::uint16_t, std::uint32_t, 16>)  \
+  ROW(position32, PackedPosition<std::uint32_t, std::int64_t, 32>)   \
+  ROW(position64, PairedPosition)                                    \
+  ROW(far_position8, PackedPosition<std::uint8_t, std::int64_t, 48>) \
   ROW(far_position16, PackedPosition<std::uint16_t, std::int64_t, 48>)
 #define NDPOOL_GENERAL_ELEMENTS(ROW) \
   NDPOOL_GENERAL_EXTREMES(ROW)       \

@@ -35,8 +35,8 @@ using OrderedBits = std::conditional_t<
     size == 1, std::uint8_t,
     std::conditional_t<size == 2, std::uint16_t, std::conditional_t<size == 4, std::uint32_t, std::int64_t>>>;
 
-/// Types and loads that all elements share. `Stored` is what arrays hold, `Work` what rows of scratch hold, `Result` what
-/// a fold writes at last.
+/// Types and loads that all elements share. `Stored` is what arrays hold, `Work` what rows of scratch hold, `Result`
+/// what a fold writes at last.
 template <class StoredT, class WorkT>
 struct ElementBase {
   using Stored = StoredT;
@@ -79,7 +79,8 @@ struct FloatMax : ElementBase<T, T> {
   static T identity(const Finish&) { return -std::numeric_limits<T>::infinity(); }
   static HWY_INLINE V flipped(V v, const Finish& f) {
     const hn::RebindToSigned<D> bits;
-    return hn::BitCast(D(), hn::Xor(hn::BitCast(bits, v), hn::Set(bits, static_cast<hn::TFromD<decltype(bits)>>(f.flip))));
+    return hn::BitCast(D(),
+                       hn::Xor(hn::BitCast(bits, v), hn::Set(bits, static_cast<hn::TFromD<decltype(bits)>>(f.flip))));
   }
   static HWY_INLINE V lift(const T* from, const Finish& f) { return flipped(hn::LoadU(D(), from), f); }
   /// Of two zeros the earlier stays, so that the sign of a result depends on its window alone.
@@ -112,7 +113,8 @@ struct KeyMax : ElementBase<Bits, Bits> {
   static HWY_INLINE V lift(const Bits* from, const Finish& f) {
     const V bits = hn::LoadU(D(), from);
     const auto is_nan = hn::Gt(hn::And(bits, hn::Set(D(), highest)), hn::Set(D(), static_cast<Bits>(f.infinity)));
-    return hn::IfThenElse(is_nan, hn::Set(D(), nan_key(f)), hn::Xor(ordered(bits), hn::Set(D(), static_cast<Bits>(f.flip))));
+    return hn::IfThenElse(is_nan, hn::Set(D(), nan_key(f)),
+                          hn::Xor(ordered(bits), hn::Set(D(), static_cast<Bits>(f.flip))));
   }
   static HWY_INLINE V combine(V a, V b) { return hn::Max(a, b); }
   static HWY_INLINE void store(V key, Bits* to, Index, const Finish& f) {
@@ -274,14 +276,15 @@ struct IntegerSum : SumBase<S, W> {
     } else {
       for (Index i = 0; i < n; ++i) {
         const double divisor = counts == nullptr ? count : count * counts[i];
-        to[i] = clamped(spec::round_divide(static_cast<std::int64_t>(sums[i]), static_cast<Index>(divisor), f.rounding));
+        to[i] =
+            clamped(spec::round_divide(static_cast<std::int64_t>(sums[i]), static_cast<Index>(divisor), f.rounding));
       }
     }
   }
 
  private:
-  /// Averages of sums below 2^51. Their nearest double is on the same side of every half and of every whole number as the
-  /// quotient itself, so rounding it rounds the exact number.
+  /// Averages of sums below 2^51. Their nearest double is on the same side of every half and of every whole number as
+  /// the quotient itself, so rounding it rounds the exact number.
   template <class Clamp>
   static void finish_averages(const W* sums, Index n, S* to, const Finish& f, const Clamp& clamped) {
     switch (f.rounding) {
@@ -297,13 +300,15 @@ struct IntegerSum : SumBase<S, W> {
         });
       case Rounding::half_away:
         return round_all(sums, n, to, f, clamped, [](double exact, double nearest) NDPOOL_ALWAYS_INLINE {
-          return nearest + (exact > 0 && exact - nearest == 0.5 ? 1.0 : 0.0) - (exact < 0 && nearest - exact == 0.5 ? 1.0 : 0.0);
+          return nearest + (exact > 0 && exact - nearest == 0.5 ? 1.0 : 0.0) -
+                 (exact < 0 && nearest - exact == 0.5 ? 1.0 : 0.0);
         });
     }
   }
   /// `adjust` makes a quotient and the nearest whole number, half to even, the rounded one.
   template <class Clamp, class Adjust>
-  static HWY_NOINLINE void round_all(const W* sums, Index n, S* to, const Finish& f, const Clamp& clamped, const Adjust& adjust) {
+  static HWY_NOINLINE void round_all(const W* sums, Index n, S* to, const Finish& f, const Clamp& clamped,
+                                     const Adjust& adjust) {
     constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves no bits behind the point
     constexpr auto offset = std::bit_cast<std::uint64_t>(shifter);  // unsigned: lanes without a row may hold anything
     const double* const counts = f.counts;
@@ -348,15 +353,18 @@ struct WideSum {
   }
   static NDPOOL_ALWAYS_INLINE Work average(Work sum, Index divisor, Rounding rounding) {
     const auto low = static_cast<std::int64_t>(sum);  // divided by one instruction, if it is all of the sum
-    if (low == sum && low != std::numeric_limits<std::int64_t>::lowest()) return spec::round_divide(low, divisor, rounding);
+    if (low == sum && low != std::numeric_limits<std::int64_t>::lowest())
+      return spec::round_divide(low, divisor, rounding);
     return spec::round_divide<Work>(sum, divisor, rounding);
   }
 };
 
-/// Extremes with the sum of what ties with them (ties/pair.hpp): the smaller key's sum is dropped, never multiplied by 0.
+/// Extremes with the sum of what ties with them (ties/pair.hpp): the smaller key's sum is dropped, never multiplied by
+/// 0.
 struct TieSum32 : ElementBase<std::uint64_t, std::int64_t> {
   static constexpr bool is_sum = true;  // a tap that came twice would count twice
-  static constexpr std::int64_t offset = std::numeric_limits<std::int64_t>::lowest();  // keys are compared as signed numbers
+  static constexpr std::int64_t offset =
+      std::numeric_limits<std::int64_t>::lowest();  // keys are compared as signed numbers
   static constexpr std::int64_t low_half = 0xFFFF'FFFF;
   static std::int64_t identity(const Finish&) { return offset; }
   static HWY_INLINE V lift(const std::uint64_t* from, const Finish&) {
@@ -369,8 +377,8 @@ struct TieSum32 : ElementBase<std::uint64_t, std::int64_t> {
     const V sum_b = hn::IfThenZeroElse(hn::Gt(key_a, key_b), hn::And(low, b));
 #if HWY_TARGET == HWY_SCALAR
     const V sum = hn::Set(d, static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(
-        std::bit_cast<float>(static_cast<std::uint32_t>(hn::GetLane(sum_a))) +
-        std::bit_cast<float>(static_cast<std::uint32_t>(hn::GetLane(sum_b))))));
+                                 std::bit_cast<float>(static_cast<std::uint32_t>(hn::GetLane(sum_a))) +
+                                 std::bit_cast<float>(static_cast<std::uint32_t>(hn::GetLane(sum_b))))));
 #else
     const hn::Repartition<float, D> floats;
     const V sum = hn::BitCast(d, hn::Add(hn::BitCast(floats, sum_a), hn::BitCast(floats, sum_b)));

@@ -151,7 +151,8 @@ class Engine {
 
   /// The first cell of the tile's box in a plane, and its first output.
   const S* box_of(Index plane) const {
-    if (!layout_.in_is_direct) return at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_ + segment_offset_;
+    if (!layout_.in_is_direct)
+      return at<S>(layout_.packed_in_at) + (plane - planes_.begin) * packed_plane_ + segment_offset_;
     const S* from = in_ + plane_offsets(plane).in + lane_range_.begin;
     for (int a = 0; a <= last_; ++a) from += side_[a].lo * side_[a].in_stride;
     return from;
@@ -168,8 +169,8 @@ class Engine {
   R* array_result_of(Index) const requires(E::has_positions) { return nullptr; }
 
   // ---- arrays whose rows do not lie in memory as they are folded
-  /// How the elements of a box lie in an array: steps of the axes and of the lanes. The last axis is the row; planes that are
-  /// evenly apart are the first.
+  /// How the elements of a box lie in an array: steps of the axes and of the lanes. The last axis is the row; planes
+  /// that are evenly apart are the first.
   struct BoxSteps {
     int rank = 0;
     Index extent[max_rank + 1], step[max_rank + 1];
@@ -186,8 +187,8 @@ class Engine {
         if (step[a] == 1 && extent[a] > 1) return a;
       return -1;
     }
-    /// Calls visit(offset in the array, offset in the packed box, packed step of `matrix_axis`) for each row, or for each
-    /// matrix of `matrix_axis` and row.
+    /// Calls visit(offset in the array, offset in the packed box, packed step of `matrix_axis`) for each row, or for
+    /// each matrix of `matrix_axis` and row.
     template <class Visit>
     void for_each_row(int matrix_axis, const Visit& visit) const {
       Index position[max_rank + 1] = {}, packed_step[max_rank + 1] = {};
@@ -248,7 +249,8 @@ class Engine {
       }
     });
   }
-  /// Calls move(first plane, box) for all planes at once, whose box then has them as its first axis, or for one after the other.
+  /// Calls move(first plane, box) for all planes at once, whose box then has them as its first axis, or for one after
+  /// the other.
   template <class Move>
   void for_planes(Index Strides::*array, const Move& move) const {
     const bool is_even = layout_.loops.size() == 1;
@@ -352,7 +354,8 @@ class Engine {
     box.first_lane = lane_range_.begin;
     box.lanes = lane_count();
     box.has_negative_zeros = positions_->saw_negative_zero();
-    Index value_at = lane_range_.begin * layout_.lane_out_stride, index_at = lane_range_.begin * layout_.lane_index_stride;
+    Index value_at = lane_range_.begin * layout_.lane_out_stride,
+          index_at = lane_range_.begin * layout_.lane_index_stride;
     Index flat = 0;
     for (int a = 0; a <= last_; ++a) {
       box.outputs[a] = whole[a].outputs;
@@ -512,7 +515,8 @@ class Engine {
     for (int a = 0; a < end; ++a) {
       Work* const to = at<Work>(layout_.stage_at[a % 2]);
       const Index behind = cells_behind(a, row_width), item = side_[a].count() * behind;
-      fold_stage(a, box, row_width, [&](Index i) { return to + i * item; }, behind);
+      fold_stage(
+          a, box, row_width, [&](Index i) { return to + i * item; }, behind);
       box = {to, box.items * side_[a].count(), behind};
     }
     return box;
@@ -540,12 +544,12 @@ class Engine {
       AxisFold<E> fold(fold_, f);
       R* const to = result_of_item(i, last_);
       if (box.from != nullptr)
-        row_fold_.fold_and_finish(fold, axis(last_), side.outputs, side.lo, side.hi, box.from + i * box.item, width, width,
-                                  to, side.out_stride, counts, f);
+        row_fold_.fold_and_finish(fold, axis(last_), side.outputs, side.lo, side.hi, box.from + i * box.item, width,
+                                  width, to, side.out_stride, counts, f);
       else if constexpr (!E::has_positions)
         row_fold_.fold_and_finish(fold, axis(last_), side.outputs, side.lo, side.hi,
-                                  reinterpret_cast<const Stored<S>*>(box_of(planes_.begin + i)), side.in_stride, width, to,
-                                  side.out_stride, counts, f);
+                                  reinterpret_cast<const Stored<S>*>(box_of(planes_.begin + i)), side.in_stride, width,
+                                  to, side.out_stride, counts, f);
     }
   }
 
@@ -553,7 +557,9 @@ class Engine {
   /// Working elements of a plane that is one row, from `offset` on.
   void copy_row(Index plane, Index offset, Index width, Work* to) {
     if (lifts_first()) {
-      std::memcpy(static_cast<void*>(to), lifted_.from + (plane - planes_.begin) * lifted_.item + offset + segment_offset_, static_cast<std::size_t>(width) * sizeof(Work));
+      std::memcpy(static_cast<void*>(to),
+                  lifted_.from + (plane - planes_.begin) * lifted_.item + offset + segment_offset_,
+                  static_cast<std::size_t>(width) * sizeof(Work));
       return;
     }
     if constexpr (!E::has_positions) copy_array_row(plane, offset, width, to);
@@ -562,8 +568,8 @@ class Engine {
     const Stored<S>* from[1] = {reinterpret_cast<const Stored<S>*>(box_of(plane)) + offset};
     fold_one<E>(1, from, to, width, finish_);
   }
-  /// Makes rows of the cells [lo, hi) of the last axis: `lead` elements before them and all behind them, up to `length`,
-  /// are identities. Answers their number.
+  /// Makes rows of the cells [lo, hi) of the last axis: `lead` elements before them and all behind them, up to
+  /// `length`, are identities. Answers their number.
   Index make_rows(Index lead, Index width, Index length, Index pitch) {
     Work* const rows = at<Work>(layout_.rows_at);
     Index count = 0;
@@ -576,7 +582,8 @@ class Engine {
       const Box box = fold_axes(last_ - 1, width);
       const Index step = side_[last_ - 1].count() * pitch;
       if (width > 0)
-        fold_stage(last_ - 1, box, width, [&](Index i) { return rows + i * step + lead; }, pitch);
+        fold_stage(
+            last_ - 1, box, width, [&](Index i) { return rows + i * step + lead; }, pitch);
       count = box.items * side_[last_ - 1].count();
     }
     const Work identity = E::identity(finish_);
@@ -601,8 +608,8 @@ class Engine {
     batch.cells = end - begin;
     batch.outputs = side.outputs;
     batch.first_cell = begin;
-    batch.rows = make_rows((side.lo - begin) * layout_.lanes, side.cells() * layout_.lanes, (end - begin) * layout_.lanes,
-                           batch.pitch);
+    batch.rows = make_rows((side.lo - begin) * layout_.lanes, side.cells() * layout_.lanes,
+                           (end - begin) * layout_.lanes, batch.pitch);
     fill_targets(batch, batch.rows);
     row_fold_(batch);
   }
@@ -711,13 +718,14 @@ class Engine {
       cells *= axis(a).windows.cells;
       results *= axis(a).windows.outputs;
     }
-    const Box box = first > 0 ? fold_whole_axes(first, cells)
-                              : lifts_first() ? lifted_ : Box{nullptr, plane_count(), cells};
+    const Box box = first > 0       ? fold_whole_axes(first, cells)
+                    : lifts_first() ? lifted_
+                                    : Box{nullptr, plane_count(), cells};
     for (Index begin = 0; begin < box.items; begin += layout_.lane_group)
       fold_lane_group(box, begin, std::min(layout_.lane_group, box.items - begin), cells, results);
   }
-  /// The same as fold_axes for the axis before whole planes: all cells behind follow one another. The box is kept apart from
-  /// the stages of the groups of lanes that are made of it.
+  /// The same as fold_axes for the axis before whole planes: all cells behind follow one another. The box is kept apart
+  /// from the stages of the groups of lanes that are made of it.
   Box fold_whole_axes(int end, Index cells) {
     Box box = first_box();
     for (int a = 0; a < end; ++a) {
@@ -727,8 +735,8 @@ class Engine {
       const Index item = side_[a].count() * behind;
       for (Index i = 0; i < box.items; ++i) {
         if (box.from != nullptr)
-          fold_(AxisCall<Work, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi, box.from + i * box.item, behind,
-                                     behind, to + i * item, behind, nullptr});
+          fold_(AxisCall<Work, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi, box.from + i * box.item,
+                                     behind, behind, to + i * item, behind, nullptr});
         else if constexpr (!E::has_positions)
           fold_(AxisCall<Stored<S>, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi,
                                           reinterpret_cast<const Stored<S>*>(whole_box_of(planes_.begin + i)), behind,
@@ -790,11 +798,27 @@ class Engine {
       Work* const to = at<Work>(layout_.stage_at[(a + 1) % 2]);
       for (Index h = 0; h < have; ++h) {
         if (now != nullptr)
-          fold_(AxisCall<Work, Work>{axis(a), {0, w.outputs}, 0, w.cells, now + h * w.cells * inner, inner, inner,
-                                     to + h * w.outputs * inner, inner, nullptr});
+          fold_(AxisCall<Work, Work>{axis(a),
+                                     {0, w.outputs},
+                                     0,
+                                     w.cells,
+                                     now + h * w.cells * inner,
+                                     inner,
+                                     inner,
+                                     to + h * w.outputs * inner,
+                                     inner,
+                                     nullptr});
         else
-          fold_(AxisCall<From, Work>{axis(a), {0, w.outputs}, 0, w.cells, in + h * w.cells * inner, inner, inner,
-                                     to + h * w.outputs * inner, inner, nullptr});
+          fold_(AxisCall<From, Work>{axis(a),
+                                     {0, w.outputs},
+                                     0,
+                                     w.cells,
+                                     in + h * w.cells * inner,
+                                     inner,
+                                     inner,
+                                     to + h * w.outputs * inner,
+                                     inner,
+                                     nullptr});
       }
       now = to;
       have *= w.outputs;
@@ -808,11 +832,11 @@ class Engine {
       AxisFold<E> fold(fold_, of);
       R* const to = done + h * w.outputs * inner;
       if (now != nullptr)
-        row_fold_.fold_and_finish(fold, axis(last_), {0, w.outputs}, 0, w.cells, now + h * w.cells * inner, inner, inner, to,
-                                  inner, counts, of);
+        row_fold_.fold_and_finish(fold, axis(last_), {0, w.outputs}, 0, w.cells, now + h * w.cells * inner, inner,
+                                  inner, to, inner, counts, of);
       else
-        row_fold_.fold_and_finish(fold, axis(last_), {0, w.outputs}, 0, w.cells, in + h * w.cells * inner, inner, inner, to,
-                                  inner, counts, of);
+        row_fold_.fold_and_finish(fold, axis(last_), {0, w.outputs}, 0, w.cells, in + h * w.cells * inner, inner, inner,
+                                  to, inner, counts, of);
     }
   }
   /// Factor of the divisor of outputs number `number` of axes [lanes_from, last).

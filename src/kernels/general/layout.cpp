@@ -9,9 +9,9 @@ namespace ndpool::general {
 
 namespace {
 
-constexpr std::size_t vector_bytes = 64;      // of the longest vectors
-constexpr Index row_bytes_limit = 10 << 10;   // rows beyond are cut into strips, which stay in the first-level cache
-constexpr Index short_row_bytes = 128;        // rows below are folded with planes as lanes
+constexpr std::size_t vector_bytes = 64;     // of the longest vectors
+constexpr Index row_bytes_limit = 10 << 10;  // rows beyond are cut into strips, which stay in the first-level cache
+constexpr Index short_row_bytes = 128;       // rows below are folded with planes as lanes
 constexpr Index max_fold_rows = 8;
 
 std::size_t rounded_up(std::size_t bytes) { return (bytes + vector_bytes - 1) / vector_bytes * vector_bytes; }
@@ -110,10 +110,10 @@ class LayoutMaker {
     layout_.lane_out_stride = rows_.inner.extent > 1 ? out_of(rows_.inner.stride) : 1;
     const PooledAxis& row = rows_.horizontal;
     if (rows_.inner.extent > 1) layout_.lane_index_stride = rows_.inner.stride.tangent_out;
-    const bool is_packed = layout_.lane_in_stride == 1 && layout_.lane_out_stride == 1 &&
-                           in_of(row.stride) == layout_.lanes && out_of(row.stride) == layout_.lanes &&
-                           (!traits_.has_positions ||
-                            (layout_.lane_index_stride == 1 && row.stride.tangent_out == layout_.lanes));
+    const bool is_packed =
+        layout_.lane_in_stride == 1 && layout_.lane_out_stride == 1 && in_of(row.stride) == layout_.lanes &&
+        out_of(row.stride) == layout_.lanes &&
+        (!traits_.has_positions || (layout_.lane_index_stride == 1 && row.stride.tangent_out == layout_.lanes));
     if (windows_of(row.window).is_identity() && is_packed) {
       layout_.lane_inner = layout_.lanes;
       layout_.lane_cells = row.window.input;
@@ -136,7 +136,8 @@ class LayoutMaker {
     sources_.push_back(&row.window);
     constexpr Index enough_bytes = 64;
     const bool tells_positions = layout_.loops.empty() || layout_.loops.back().stride.tangent_in > 0;
-    identity_only_ = layout_.loops.empty() || (traits_.has_positions && !tells_positions) || layout_.lanes * static_cast<Index>(traits_.stored_size) >= enough_bytes;
+    identity_only_ = layout_.loops.empty() || (traits_.has_positions && !tells_positions) ||
+                     layout_.lanes * static_cast<Index>(traits_.stored_size) >= enough_bytes;
     if (identity_only_) return;
     const LoopAxis& loop = layout_.loops.back();
     AxisLayout& axis = layout_.axes.back();
@@ -158,8 +159,9 @@ class LayoutMaker {
       AxisLayout& outer = layout_.axes[a - 1];
       const AxisLayout& inner = layout_.axes[a];
       const Index cells = inner.windows.cells;
-      if (!is_whole_axis(outer.windows) || !is_whole_axis(inner.windows) || outer.in_stride != inner.in_stride * cells ||
-          outer.cell_stride != inner.cell_stride * cells || outer.tap_stride != inner.tap_stride * cells)
+      if (!is_whole_axis(outer.windows) || !is_whole_axis(inner.windows) ||
+          outer.in_stride != inner.in_stride * cells || outer.cell_stride != inner.cell_stride * cells ||
+          outer.tap_stride != inner.tap_stride * cells)
         continue;
       const Index all = outer.windows.cells * cells;
       outer.windows.cells = outer.windows.kernel = all;
@@ -181,8 +183,8 @@ class LayoutMaker {
     for (std::size_t i = 0; i < layout_.loops.size();) {
       const LoopAxis& loop = layout_.loops[i];
       const bool keeps_positions =
-          !traits_.has_positions || (layout_.lane_index_stride == 1 && loop.stride.tangent_in == 0 &&
-                                     loop.stride.tangent_out == layout_.lanes);
+          !traits_.has_positions ||
+          (layout_.lane_index_stride == 1 && loop.stride.tangent_in == 0 && loop.stride.tangent_out == layout_.lanes);
       if (loop.stride.in == layout_.lanes && loop.stride.out == layout_.lanes && keeps_positions) {
         layout_.lanes *= loop.extent;
         layout_.loops.erase(layout_.loops.begin() + static_cast<std::ptrdiff_t>(i));
@@ -271,7 +273,8 @@ class LayoutMaker {
       const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
       if ((axis.windows.cells > 1 && axis.in_stride != in) || (axis.windows.outputs > 1 && axis.out_stride != out))
         return false;
-      if (__builtin_mul_overflow(in, axis.windows.cells, &in) || __builtin_mul_overflow(out, axis.windows.outputs, &out))
+      if (__builtin_mul_overflow(in, axis.windows.cells, &in) ||
+          __builtin_mul_overflow(out, axis.windows.outputs, &out))
         return false;
     }
     plane_cells_ = in;
@@ -294,7 +297,8 @@ class LayoutMaker {
     const Windows& first = layout_.axes.front().windows;
     const Index cells = plane_cells_ / first.cells, outputs = plane_outputs_ / first.outputs;
     const Index vector = static_cast<Index>(vector_bytes) / work_;
-    if (std::min(layout_.planes, Index{1} << 20) * first.outputs >= 2 * vector && std::max(cells, outputs) * 2 * vector * work_ <= 2 * tile_bytes_)
+    if (std::min(layout_.planes, Index{1} << 20) * first.outputs >= 2 * vector &&
+        std::max(cells, outputs) * 2 * vector * work_ <= 2 * tile_bytes_)
       layout_.lanes_from = 1;
   }
   void choose_method() {
@@ -319,19 +323,19 @@ class LayoutMaker {
           w.reach() <= 4 * w.cells + 1024)
         layout_.method = RowMethod::phases;
       if (has_padded_rows && layout_.lanes == 1 && w.dilation == 1) halve();
-      if (has_padded_rows && layout_.lanes == 1 && layout_.row_stride == 2)
-        layout_.method = RowMethod::evens;
+      if (has_padded_rows && layout_.lanes == 1 && layout_.row_stride == 2) layout_.method = RowMethod::evens;
       if (layout_.row_stride == 1 && layout_.halvings > 0) layout_.method = RowMethod::shifted;
       if (layout_.method == RowMethod::transposed && slides()) layout_.method = RowMethod::sliding;
     }
-    if ((layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens) && layout_.row_kernel > max_fold_rows)
+    if ((layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens) &&
+        layout_.row_kernel > max_fold_rows)
       layout_.row_blocks = std::make_unique<const Blocks>(Blocks::of(layout_.row_kernel, traits_.is_sum));
     const AxisLayout& last = layout_.axes.back();
     const bool lanes_are_rows = layout_.method == RowMethod::lanes;
     layout_.in_is_direct =
         layout_.lane_in_stride == 1 && (lanes_are_rows || last.windows.cells == 1 || last.in_stride == layout_.lanes);
-    layout_.out_is_direct =
-        !traits_.has_positions && layout_.lane_out_stride == 1 && (lanes_are_rows || last.windows.outputs == 1 || last.out_stride == layout_.lanes);
+    layout_.out_is_direct = !traits_.has_positions && layout_.lane_out_stride == 1 &&
+                            (lanes_are_rows || last.windows.outputs == 1 || last.out_stride == layout_.lanes);
   }
   /// Rows become lanes only if there are some, or if strips of one row serve.
   bool slides() const {
@@ -356,12 +360,13 @@ class LayoutMaker {
   /// Outputs along the last axis that a tile makes of every row.
   Index strip_outputs() const {
     const Windows& w = row();
-    const bool is_quick = layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens || layout_.method == RowMethod::sliding ||
-                          layout_.method == RowMethod::phases;
+    const bool is_quick = layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens ||
+                          layout_.method == RowMethod::sliding || layout_.method == RowMethod::phases;
     const Index limit = is_quick ? row_bytes_limit : row_bytes_limit / 2;
     if (layout_.method == RowMethod::single || bytes(std::max(w.cells, w.outputs) * layout_.lanes) <= limit * 3 / 2)
       return w.outputs;
-    auto strip = static_cast<Index>(static_cast<double>(limit / bytes(layout_.lanes) - w.reach()) / std::max(1.0, w.pace()));
+    auto strip =
+        static_cast<Index>(static_cast<double>(limit / bytes(layout_.lanes) - w.reach()) / std::max(1.0, w.pace()));
     strip = std::max({strip, Index{1}, static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace())});
     const Index rows = layout_.planes * vertical_outputs();
     if (rows < 32 && !is_quick) strip = std::min(strip, std::max<Index>(1, w.outputs / 32));
@@ -370,7 +375,8 @@ class LayoutMaker {
   }
   Index vertical_outputs() const {
     double outputs = 1;
-    for (int a = 0; a < layout_.last(); ++a) outputs *= static_cast<double>(layout_.axes[static_cast<std::size_t>(a)].windows.outputs);
+    for (int a = 0; a < layout_.last(); ++a)
+      outputs *= static_cast<double>(layout_.axes[static_cast<std::size_t>(a)].windows.outputs);
     return static_cast<Index>(std::min(outputs, 1e9));
   }
   static Index box_cells(const Windows& w, Index outputs) {
@@ -396,20 +402,24 @@ class LayoutMaker {
       per = bytes(layout_.row_pitch);
       first_cut = last - 1;
     }
-    bool is_whole = layout_.lanes_per_tile == layout_.lanes && (lanes_are_rows || row_axis.tile == row_axis.windows.outputs);
+    bool is_whole =
+        layout_.lanes_per_tile == layout_.lanes && (lanes_are_rows || row_axis.tile == row_axis.windows.outputs);
     for (int a = first_cut; a >= 0; --a) {
       AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
       const Windows& w = axis.windows;
       Index least = 1;
-      if (axis.blocks != nullptr || lifts_first()) least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
+      if (axis.blocks != nullptr || lifts_first())
+        least = static_cast<Index>(2 * static_cast<double>(w.reach()) / w.pace());
       if (a == 0 && layout_.lanes_from == 1) least = std::max(least, 2 * static_cast<Index>(vector_bytes) / work_);
-      Index fit = is_whole ? static_cast<Index>(
-                                 (static_cast<double>(tile_bytes_) / static_cast<double>(per) - static_cast<double>(w.reach())) / w.pace())
+      Index fit = is_whole ? static_cast<Index>((static_cast<double>(tile_bytes_) / static_cast<double>(per) -
+                                                 static_cast<double>(w.reach())) /
+                                                w.pace())
                            : 1;
       if (layout_.folds_planes_as_lanes() && a >= layout_.lanes_from) fit = w.outputs;
       axis.tile = std::min(w.outputs, std::max({fit, least, Index{1}}));
       is_whole = is_whole && axis.tile == w.outputs;
-      per = std::max<Index>(1, static_cast<Index>(static_cast<double>(per) * static_cast<double>(box_cells(w, axis.tile))));
+      per = std::max<Index>(
+          1, static_cast<Index>(static_cast<double>(per) * static_cast<double>(box_cells(w, axis.tile))));
     }
     layout_.planes_per_tile = is_whole ? std::clamp<Index>(tile_bytes_ / per, 1, layout_.planes) : 1;
     if (layout_.lanes_from == 0) choose_lane_group();
@@ -419,8 +429,10 @@ class LayoutMaker {
   void set_row_pitch() {
     const Windows& w = row();
     Index cells = box_cells(w, layout_.axes.back().tile);
-    if ((layout_.method != RowMethod::transposed && layout_.method != RowMethod::sliding) || layout_.halvings > 0 || is_strip_wise())
-      cells = std::max(cells, static_cast<Index>(static_cast<double>(layout_.axes.back().tile - 1) * w.pace()) + w.reach() + 1);
+    if ((layout_.method != RowMethod::transposed && layout_.method != RowMethod::sliding) || layout_.halvings > 0 ||
+        is_strip_wise())
+      cells = std::max(
+          cells, static_cast<Index>(static_cast<double>(layout_.axes.back().tile - 1) * w.pace()) + w.reach() + 1);
     if (layout_.method == RowMethod::single) {
       constexpr Index max_segment = 4096, lifted_bytes = 16 << 10;
       layout_.segment = traits_.has_positions ? lifted_bytes / work_ : max_segment;
@@ -442,9 +454,11 @@ class LayoutMaker {
   void choose_strips() {
     const Index tile = layout_.axes.back().tile, outputs = row().outputs;
     if (!is_strip_wise() || layout_.planes_per_tile > 1) return;
-    layout_.strips_per_tile = std::clamp<Index>(tile_bytes_ / bytes(layout_.row_pitch), 1, std::max<Index>(1, outputs / tile));
+    layout_.strips_per_tile =
+        std::clamp<Index>(tile_bytes_ / bytes(layout_.row_pitch), 1, std::max<Index>(1, outputs / tile));
     if (layout_.method == RowMethod::transposed)
-      layout_.strips_per_tile = std::min(std::max<Index>(layout_.strips_per_tile, 32), std::max<Index>(1, outputs / tile));
+      layout_.strips_per_tile =
+          std::min(std::max<Index>(layout_.strips_per_tile, 32), std::max<Index>(1, outputs / tile));
   }
   void choose_lane_group() {
     const Index vector = static_cast<Index>(vector_bytes) / std::min(work_, static_cast<Index>(traits_.stored_size));
@@ -455,17 +469,19 @@ class LayoutMaker {
   }
   void count_tiles() {
     const auto tiles_of = [](Index all, Index tile) { return (all + tile - 1) / tile; };
-    layout_.tile_count = tiles_of(layout_.planes, layout_.planes_per_tile) * tiles_of(layout_.lanes, layout_.lanes_per_tile);
+    layout_.tile_count =
+        tiles_of(layout_.planes, layout_.planes_per_tile) * tiles_of(layout_.lanes, layout_.lanes_per_tile);
     for (std::size_t a = 0; a < layout_.axes.size(); ++a)
-      layout_.tile_count *= a + 1 == layout_.axes.size() ? strip_groups(layout_) : tiles_of(layout_.axes[a].windows.outputs, layout_.axes[a].tile);
+      layout_.tile_count *= a + 1 == layout_.axes.size()
+                                ? strip_groups(layout_)
+                                : tiles_of(layout_.axes[a].windows.outputs, layout_.axes[a].tile);
   }
 
   /// Bytes of the input that a tile reads: a run is stopped, and reports progress, between tiles alone.
   static constexpr double max_tile_bytes = 1 << 26;
   double tile_bytes_read() const {
     double cells = static_cast<double>(layout_.planes_per_tile) * static_cast<double>(layout_.lanes_per_tile);
-    for (const AxisLayout& axis : layout_.axes)
-      cells *= static_cast<double>(box_cells(axis.windows, axis.tile));
+    for (const AxisLayout& axis : layout_.axes) cells *= static_cast<double>(box_cells(axis.windows, axis.tile));
     return cells * static_cast<double>(traits_.stored_size);
   }
 
@@ -515,14 +531,16 @@ class LayoutMaker {
     layout_.cut_axis = 0;
     for (int a = 0; a <= layout_.last(); ++a) {
       if (cells_of(a) > cells_of(layout_.cut_axis)) layout_.cut_axis = a;
-      if (cells_of(a) > 1 && box * static_cast<double>(work_) <= static_cast<double>(tile_bytes_) * static_cast<double>(cells_of(a))) {
+      if (cells_of(a) > 1 &&
+          box * static_cast<double>(work_) <= static_cast<double>(tile_bytes_) * static_cast<double>(cells_of(a))) {
         layout_.cut_axis = a;
         break;
       }
     }
     const Index longest = cells_of(layout_.cut_axis);
     // A window of its own is cut to what stays in the first-level cache; others would be folded again for each piece.
-    const bool is_alone = layout_.axes[static_cast<std::size_t>(layout_.cut_axis)].tile == 1 && layout_.method != RowMethod::single;
+    const bool is_alone =
+        layout_.axes[static_cast<std::size_t>(layout_.cut_axis)].tile == 1 && layout_.method != RowMethod::single;
     const double max_box_bytes = is_alone ? static_cast<double>(tile_bytes_) : large;
     const double bytes_of_cell = box * static_cast<double>(work_) / static_cast<double>(longest);
     layout_.cut_cells = std::max<Index>(1, static_cast<Index>(max_box_bytes / bytes_of_cell));
@@ -541,7 +559,8 @@ class LayoutMaker {
     Index box_elements = items * box;  // of the source, at a time
     for (int a = 0; a <= last; ++a) {
       const AxisLayout& axis = layout_.axes[static_cast<std::size_t>(a)];
-      const Index cells = box_cells(axis.windows, a == last && rows_are_kept ? axis.tile * layout_.strips_per_tile : axis.tile);
+      const Index cells =
+          box_cells(axis.windows, a == last && rows_are_kept ? axis.tile * layout_.strips_per_tile : axis.tile);
       box *= cells;
       box_elements *= a == layout_.cut_axis ? layout_.cut_cells : cells;
       Index taps = axis.windows.max_taps(), levels_deep = 1;
@@ -584,7 +603,8 @@ class LayoutMaker {
         results *= w.outputs;
       }
       if (layout_.lanes_from > 0) {
-        const Index vector = static_cast<Index>(vector_bytes) / std::min(work_, static_cast<Index>(traits_.stored_size));
+        const Index vector =
+            static_cast<Index>(vector_bytes) / std::min(work_, static_cast<Index>(traits_.stored_size));
         const Index fit = 2 * tile_bytes_ / bytes(std::max(cells, results)) / vector * vector;
         layout_.lane_group = std::min((lane_items + vector - 1) / vector * vector, std::max(fit, 2 * vector));
       }
@@ -593,18 +613,24 @@ class LayoutMaker {
       layout_.folded_at = scratch.place(results * layout_.lane_group + lanes_in_vector, traits_.work_size);
       layout_.stored_at = scratch.place(results * layout_.lane_group + lanes_in_vector, result_size);
       layout_.pointers_at = scratch.place(lane_items, sizeof(void*));
-      layout_.counts_at = scratch.place(lane_items + layout_.lanes * layout_.lane_group + lanes_in_vector, sizeof(double));
+      layout_.counts_at =
+          scratch.place(lane_items + layout_.lanes * layout_.lane_group + lanes_in_vector, sizeof(double));
     } else if (rows_are_kept) {
       const Index rows = layout_.row_capacity, padded = (rows + 63) / 64 * 64;
       const Index tile = layout_.axes.back().tile, n = tile * layout_.lanes;
       layout_.rows_at = scratch.place((rows + 2) * layout_.row_pitch + lanes_in_vector, traits_.work_size);
       const Index level_count = layout_.row_blocks == nullptr ? 0 : layout_.row_blocks->levels - 1;
-      const Index phases = layout_.method == RowMethod::phases ? row().stride * (n / row().stride + 2 * lanes_in_vector) : 0;
-      const Index halves = layout_.halvings > 0 || layout_.method == RowMethod::single ? 2 * ((rows * layout_.row_pitch) / 2 + 128) : 0;
-      const Index lanes = layout_.method == RowMethod::transposed || layout_.method == RowMethod::single ? padded * (layout_.row_pitch + 64) : 0;
+      const Index phases =
+          layout_.method == RowMethod::phases ? row().stride * (n / row().stride + 2 * lanes_in_vector) : 0;
+      const Index halves =
+          layout_.halvings > 0 || layout_.method == RowMethod::single ? 2 * ((rows * layout_.row_pitch) / 2 + 128) : 0;
+      const Index lanes = layout_.method == RowMethod::transposed || layout_.method == RowMethod::single
+                              ? padded * (layout_.row_pitch + 64)
+                              : 0;
       const Index partials =
           layout_.method == RowMethod::single ? rows * (row().kernel / layout_.segment + 3) + 2 * lanes_in_vector : 0;
-      layout_.lanes_at = scratch.place(std::max(level_count * (rows * layout_.row_pitch + 128), lanes) + lanes_in_vector, traits_.work_size);
+      layout_.lanes_at = scratch.place(
+          std::max(level_count * (rows * layout_.row_pitch + 128), lanes) + lanes_in_vector, traits_.work_size);
       stage = std::max({stage, halves, phases, level_count > 0 ? 2 * n : 0});
       const bool has_lanes = layout_.method == RowMethod::transposed || layout_.method == RowMethod::single;
       const Index results = has_lanes ? n * padded : n;
@@ -613,7 +639,8 @@ class LayoutMaker {
       layout_.pointers_at = scratch.place(rows, sizeof(void*));
       layout_.counts_at = scratch.place(padded + n + layout_.lanes * padded + 3 * lanes_in_vector, sizeof(double));
     } else {
-      layout_.folded_at = scratch.place(layout_.axes.back().tile * layout_.lanes_per_tile + lanes_in_vector, traits_.work_size);
+      layout_.folded_at =
+          scratch.place(layout_.axes.back().tile * layout_.lanes_per_tile + lanes_in_vector, traits_.work_size);
       layout_.counts_at = scratch.place(layout_.row_capacity, sizeof(double));
     }
     if (traits_.has_positions) {
@@ -628,7 +655,8 @@ class LayoutMaker {
     layout_.stage_at[0] = scratch.place(stage + lanes_in_vector, traits_.work_size);
     layout_.stage_at[1] = scratch.place(stage + lanes_in_vector, traits_.work_size);
     if (layout_.lanes_from == 1) layout_.whole_at = scratch.place(stage + lanes_in_vector, traits_.work_size);
-    if (!layout_.in_is_direct) layout_.packed_in_at = scratch.place(box_elements + lanes_in_vector, traits_.stored_size);
+    if (!layout_.in_is_direct)
+      layout_.packed_in_at = scratch.place(box_elements + lanes_in_vector, traits_.stored_size);
     if (!layout_.out_is_direct) {
       Index results = items * layout_.lanes_per_tile * layout_.strips_per_tile;
       for (const AxisLayout& axis : layout_.axes) results *= axis.tile;
@@ -645,7 +673,8 @@ class LayoutMaker {
   const ElementTraits& traits_;
   bool is_transposed_;
   Index work_;
-  Index tile_bytes_;  ///< working elements of a tile: half of a small second-level cache, or lifted in the first-level one
+  Index tile_bytes_;  ///< working elements of a tile: half of a small second-level cache, or lifted in the first-level
+                      ///< one
   Layout layout_;
   std::vector<const Axis*> sources_;
   bool rows_are_short_ = false;

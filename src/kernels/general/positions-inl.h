@@ -130,7 +130,9 @@ class PositionLift {
   using Unsigned = typename E::Unsigned;
 
   PositionLift(const Layout& layout, char* scratch, const Finish& finish)
-      : rule_(finish), along_(reinterpret_cast<Unsigned*>(scratch + layout.along_at)), capacity_(layout.along_capacity) {}
+      : rule_(finish),
+        along_(reinterpret_cast<Unsigned*>(scratch + layout.along_at)),
+        capacity_(layout.along_capacity) {}
 
   /// Makes a packed box of `lanes` elements per cell from the one that begins at `from`.
   /// Position 0 is `from_first` cells, as flat indices count, before that.
@@ -138,7 +140,8 @@ class PositionLift {
     // Axes whose cells follow one another in memory are one run.
     int top = rank;
     Index run = lanes;
-    while (top > 0 && (axes[top - 1].cells == 1 || axes[top - 1].in_stride == run) && run * axes[top - 1].cells <= capacity_)
+    while (top > 0 && (axes[top - 1].cells == 1 || axes[top - 1].in_stride == run) &&
+           run * axes[top - 1].cells <= capacity_)
       run *= axes[--top].cells;
     int first = top;  // axes of one cell move no position
     while (first < rank && axes[first].cells == 1) ++first;
@@ -211,8 +214,8 @@ class PositionLift {
     }
     if (negative_zeros != 0) saw_negative_zero_ = true;
   }
-  static HWY_NOINLINE void pack_keys(const Bits* HWY_RESTRICT keys, const Unsigned* HWY_RESTRICT along, Unsigned inverted,
-                                     Work* HWY_RESTRICT to, Index n) {
+  static HWY_NOINLINE void pack_keys(const Bits* HWY_RESTRICT keys, const Unsigned* HWY_RESTRICT along,
+                                     Unsigned inverted, Work* HWY_RESTRICT to, Index n) {
     for (Index i = 0; i < n; ++i) to[i] = E::pack(keys[i], inverted - along[i]);
   }
 

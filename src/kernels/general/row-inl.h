@@ -20,8 +20,8 @@ struct RowBatch {
   typename E::Work* from = nullptr;
   Index pitch = 0;
   Index rows = 0;
-  Index cells = 0;      ///< of a row
-  Range outputs;        ///< of the last axis, of each row
+  Index cells = 0;       ///< of a row
+  Range outputs;         ///< of the last axis, of each row
   Index first_cell = 0;  ///< the cell that rows begin with, where windows are folded by their cells
   typename E::Result** to = nullptr;
   const double* row_counts = nullptr;     ///< factor of the divisor of each row; null if one divisor serves all
@@ -77,7 +77,8 @@ class RowFold {
     if (batch.cells % 2 != 0)
       for (Index r = 0; r < batch.rows; ++r) batch.from[r * batch.pitch + batch.cells] = nothing();
     if constexpr (E::lanes == 1) {
-      for (Index i = 0; i < n; ++i) E::put(E::combine(E::load(batch.from + 2 * i), E::load(batch.from + 2 * i + 1)), to + i);
+      for (Index i = 0; i < n; ++i)
+        E::put(E::combine(E::load(batch.from + 2 * i), E::load(batch.from + 2 * i + 1)), to + i);
     }
 #if HWY_TARGET != HWY_SCALAR
     else {
@@ -118,9 +119,7 @@ class RowFold {
       r = end;
     }
   }
-  Index outputs(const RowBatch<E>& batch) const {
-    return (batch.outputs.end - batch.outputs.begin) * layout_.lanes;
-  }
+  Index outputs(const RowBatch<E>& batch) const { return (batch.outputs.end - batch.outputs.begin) * layout_.lanes; }
 
   /// What windows at every cell are made of: taps are pointers into the row, or into rows of blocks.
   struct ShiftedTaps {
@@ -244,7 +243,8 @@ class RowFold {
 #endif
   }
 
-  /// Transposed windows: outputs a stride apart see windows that are one cell apart, so that each phase is shifted taps.
+  /// Transposed windows: outputs a stride apart see windows that are one cell apart, so that each phase is shifted
+  /// taps.
   void phases(const RowBatch<E>& batch) {
     const Windows& w = layout_.axes.back().windows;
     const Index n = outputs(batch), stride = w.stride, pitch = n / stride + 2 * 64;
@@ -394,7 +394,8 @@ class RowFold {
   Work* to_lanes(const RowBatch<E>& batch, Index lanes) {
     Work* const in = at<Work>(layout_.lanes_at);
     const Work* const end = batch.from + batch.rows * batch.pitch;
-    rows_to_lanes(EvenRows<const Work>{batch.from, batch.pitch, end}, batch.rows, batch.cells * layout_.lanes, in, lanes);
+    rows_to_lanes(EvenRows<const Work>{batch.from, batch.pitch, end}, batch.rows, batch.cells * layout_.lanes, in,
+                  lanes);
     return in;
   }
   /// One window of all cells, of rows as lanes; `to` gets one element for each row.

@@ -25,24 +25,24 @@ const GeneralKernels* positions_for(std::int64_t target);
 GeneralKernel kernel_of(ElementKind kind);
 
 /// Defines `getter`, which answers one target's entries of a list of elements.
-#define NDPOOL_GENERAL_TABLE(getter, ELEMENTS)                                                     \
-  const ndpool::general::GeneralKernels* getter() {                                                \
-    using namespace general;                                                                       \
-    static constexpr GeneralKernels kernels = [] {                                                 \
-      GeneralKernels some;                                                                         \
-      some.target = HWY_TARGET;                                                                    \
-      ELEMENTS(NDPOOL_GENERAL_ROW)                                                                 \
-      return some;                                                                                 \
-    }();                                                                                           \
-    return &kernels;                                                                               \
+#define NDPOOL_GENERAL_TABLE(getter, ELEMENTS)      \
+  const ndpool::general::GeneralKernels* getter() { \
+    using namespace general;                        \
+    static constexpr GeneralKernels kernels = [] {  \
+      GeneralKernels some;                          \
+      some.target = HWY_TARGET;                     \
+      ELEMENTS(NDPOOL_GENERAL_ROW)                  \
+      return some;                                  \
+    }();                                            \
+    return &kernels;                                \
   }
 #define NDPOOL_GENERAL_ROW(name, ...) some.of[static_cast<int>(ElementKind::name)] = run_general<__VA_ARGS__>;
 
 /// Defines `finder`, which looks up what every target's `getter` answers: for the end of a file of elements.
-#define NDPOOL_EXPORT_GENERAL(getter, finder)                                        \
-  HWY_EXPORT(getter);                                                                \
-  const general::GeneralKernels* general::finder(std::int64_t target) {              \
-    return best_for<GeneralKernels>(HWY_DISPATCH_TABLE(getter), target);             \
+#define NDPOOL_EXPORT_GENERAL(getter, finder)                            \
+  HWY_EXPORT(getter);                                                    \
+  const general::GeneralKernels* general::finder(std::int64_t target) {  \
+    return best_for<GeneralKernels>(HWY_DISPATCH_TABLE(getter), target); \
   }
 
 }  // namespace ndpool::general

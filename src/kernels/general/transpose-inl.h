@@ -21,11 +21,11 @@ struct WideBits {
   std::uint64_t low, high;
 };
 template <std::size_t size>
-using BitsOf = std::conditional_t<
-    size == 1, std::uint8_t,
-    std::conditional_t<
-        size == 2, std::uint16_t,
-        std::conditional_t<size == 4, std::uint32_t, std::conditional_t<size == 8, std::uint64_t, WideBits>>>>;
+using BitsOf =
+    std::conditional_t<size == 1, std::uint8_t,
+                       std::conditional_t<size == 2, std::uint16_t,
+                                          std::conditional_t<size == 4, std::uint32_t,
+                                                             std::conditional_t<size == 8, std::uint64_t, WideBits>>>>;
 
 /// Elements a side of a block.
 template <class T>
@@ -114,8 +114,8 @@ HWY_NOINLINE void rows_to_lanes(const Rows& rows, Index count, Index n, Element*
 }
 /// Elements that fill a block are moved one by one.
 template <class Element, class Rows>
-  requires(sizeof(Element) == sizeof(WideBits))
-HWY_NOINLINE void rows_to_lanes(const Rows& rows, Index count, Index n, Element* to, Index pitch) {
+requires(sizeof(Element) == sizeof(WideBits)) HWY_NOINLINE
+    void rows_to_lanes(const Rows& rows, Index count, Index n, Element* to, Index pitch) {
   for (Index r = 0; r < count; ++r)
     for (Index c = 0; c < n; ++c) to[c * pitch + r] = rows(r)[c];
 }
@@ -149,8 +149,8 @@ HWY_NOINLINE void lanes_to_rows(const Element* from, Index pitch, const Rows& ro
     }
 }
 template <class Element, class Rows>
-  requires(sizeof(Element) == sizeof(WideBits))
-HWY_NOINLINE void lanes_to_rows(const Element* from, Index pitch, const Rows& rows, Index count, Index n) {
+requires(sizeof(Element) == sizeof(WideBits)) HWY_NOINLINE
+    void lanes_to_rows(const Element* from, Index pitch, const Rows& rows, Index count, Index n) {
   for (Index r = 0; r < count; ++r)
     for (Index c = 0; c < n; ++c) rows(r)[c] = from[c * pitch + r];
 }

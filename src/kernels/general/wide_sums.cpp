@@ -1,4 +1,5 @@
-// The general engine for sums that need 128 bits and for pairs of doubles, which have no vectors: compiled as plain code.
+// The general engine for sums that need 128 bits and for pairs of doubles, which have no vectors: compiled as plain
+// code.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/general/wide_sums.cpp"
 #include <hwy/foreach_target.h>

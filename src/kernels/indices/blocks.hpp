@@ -94,7 +94,7 @@ class BlockWalk {
   const Box& box_;
   const bool backwards_;
   int chunk_dim_;
-  Index inner_ = 1;              ///< outputs of one position of `chunk_dim`
+  Index inner_ = 1;               ///< outputs of one position of `chunk_dim`
   Index chunk_ = 1, chunks_ = 1;  ///< positions in a block, and blocks
   Index number_ = -1;
   Index chunk_first_ = 0, chunk_count_ = 0;

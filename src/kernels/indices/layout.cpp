@@ -174,7 +174,10 @@ bool is_narrow(const Layout& layout) {
                        static_cast<double>(slab.flat_weight);
   for (int d = layout.pooled_begin; d < layout.pooled_end; ++d) {
     const Axis& axis = layout.dim(d).window;
-    if (static_cast<double>(axis.lo) + static_cast<double>(axis.input) + static_cast<double>(axis.kernel) * static_cast<double>(axis.dilation) >= limit) return false;
+    if (static_cast<double>(axis.lo) + static_cast<double>(axis.input) +
+            static_cast<double>(axis.kernel) * static_cast<double>(axis.dilation) >=
+        limit)
+      return false;
   }
   return std::max(span_of(layout, layout.by_cells), span_of(layout, layout.by_outputs)) < limit && reach < limit &&
          static_cast<double>(layout.tap_count) < limit && static_cast<double>(layout.cell_count) < limit &&

@@ -29,8 +29,8 @@ struct Box {
   Range cells[max_dims];
 };
 
-/// How the outputs, or the cells, are cut into tiles: one position of the dimensions before `dim`, some of `dim`, all of
-/// those behind it. Slabs and chunks of lanes are cut from single planes.
+/// How the outputs, or the cells, are cut into tiles: one position of the dimensions before `dim`, some of `dim`, all
+/// of those behind it. Slabs and chunks of lanes are cut from single planes.
 struct Tiling {
   int dim = 0;
   Index step = 1;
@@ -45,11 +45,11 @@ struct Layout {
   int pooled_begin = 0;  ///< at least one plane is before it
   int pooled_end = 0;    ///< the lanes are behind it
   int slab_dim = 0;
-  Index slack = 0;       ///< cells of the slab axis that an index may lie beyond its window
-  Index tap_count = 1;   ///< of the largest window
-  Index cell_count = 1;  ///< of a plane, without lanes
-  bool is_narrow = false;         ///< offsets in tiles, tap numbers and flat indices have 31 bits
-  bool is_nested = false;         ///< slabs are apart in the array of cells
+  Index slack = 0;         ///< cells of the slab axis that an index may lie beyond its window
+  Index tap_count = 1;     ///< of the largest window
+  Index cell_count = 1;    ///< of a plane, without lanes
+  bool is_narrow = false;  ///< offsets in tiles, tap numbers and flat indices have 31 bits
+  bool is_nested = false;  ///< slabs are apart in the array of cells
   Tiling by_cells, by_outputs;
   Index max_tile_cells = 0;
 

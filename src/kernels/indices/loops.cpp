@@ -20,8 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class I>
 inline constexpr I no_index = static_cast<I>(-1);
 
-/// Exact quotients of numbers below 2^21 by floats, of 31 bits by doubles: (n + 1/2) / d is at least 1 / (2 d) away from
-/// a whole number, which is more than all roundings. Longer numbers are divided.
+/// Exact quotients of numbers below 2^21 by floats, of 31 bits by doubles: (n + 1/2) / d is at least 1 / (2 d) away
+/// from a whole number, which is more than all roundings. Longer numbers are divided.
 template <class I, class Offset>
 class Divisor {
   using Real = std::conditional_t<sizeof(I) <= 2, float, double>;
@@ -64,7 +64,8 @@ bool decode_with(const Decoding<Offset>& job) {
     const U inside = offset < limit ? static_cast<U>(-1) : U(0);
     offsets[i] = static_cast<Offset>(offset | ~(names & inside));
     if constexpr (watches) {
-      const U beyond = static_cast<U>(index) - first_window - static_cast<U>(window[i]) < window_length ? U(0) : static_cast<U>(-1);
+      const U beyond =
+          static_cast<U>(index) - first_window - static_cast<U>(window[i]) < window_length ? U(0) : static_cast<U>(-1);
       strays |= names & beyond;
     }
   }
@@ -197,7 +198,8 @@ void round(const float* from, Index count, void* to) {
 template <class Offset>
 constexpr OffsetLoops<Offset> loops_of() {
   return {
-      {decode<std::uint8_t, Offset>, decode<std::uint16_t, Offset>, decode<std::uint32_t, Offset>, decode<Index, Offset>},
+      {decode<std::uint8_t, Offset>, decode<std::uint16_t, Offset>, decode<std::uint32_t, Offset>,
+       decode<Index, Offset>},
       {taps_are_real<std::uint8_t, Offset>, taps_are_real<std::uint16_t, Offset>, taps_are_real<std::uint32_t, Offset>,
        nullptr},
       {add<Offset, float>, add_without_branches<Offset, float>},

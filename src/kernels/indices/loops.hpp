@@ -15,7 +15,9 @@ inline constexpr Index max_block = 1024;
 /// of 4. All ones name none.
 enum class Form : unsigned char { tap8, tap16, tap32, flat64, flat32 };
 inline constexpr int element_forms = 4;  ///< forms that are loaded alike are one: tap32 and flat32
-constexpr int element_of(Form form) { return form == Form::flat32 ? static_cast<int>(Form::tap32) : static_cast<int>(form); }
+constexpr int element_of(Form form) {
+  return form == Form::flat32 ? static_cast<int>(Form::tap32) : static_cast<int>(form);
+}
 constexpr bool is_flat(Form form) { return form >= Form::flat64; }
 
 /// offset = constant + base of the output + factor * index + sum over terms of coefficient * (index / divisor).

@@ -150,7 +150,8 @@ class TileRun {
   TapTables* tap_tables() const { return reinterpret_cast<TapTables*>(behind_); }
   void make_check_tables() {
     const int axes = layout_.pooled_end - layout_.pooled_begin;
-    auto* room = reinterpret_cast<Offset*>(behind_ + (static_cast<std::size_t>(axes) * sizeof(TapTables) + 63) / 64 * 64);
+    auto* room =
+        reinterpret_cast<Offset*>(behind_ + (static_cast<std::size_t>(axes) * sizeof(TapTables) + 63) / 64 * 64);
     for (int a = 0; a < axes; ++a, room += 2 * max_block) new (tap_tables() + a) TapTables{{room}, {room + max_block}};
   }
   /// Windows that reach over an end of an axis have fewer taps, and so have most bins.
@@ -233,10 +234,11 @@ class TileRun {
       if (job_.map == IndexMap::put)
         loops().put[log2_of(size)](scratch_.offsets, walk.count(), values, cells);
       else if (size == 4)
-        loops().add_f32[is_slab()](scratch_.offsets, walk.count(), static_cast<const float*>(values), reinterpret_cast<float*>(cells));
+        loops().add_f32[is_slab()](scratch_.offsets, walk.count(), static_cast<const float*>(values),
+                                   reinterpret_cast<float*>(cells));
       else
         loops().add_f64[is_slab()](scratch_.offsets, walk.count(), static_cast<const double*>(values),
-                        reinterpret_cast<double*>(cells));
+                                   reinterpret_cast<double*>(cells));
     }
     if (is_packed) copy_out(layout_, box_, array, cells, job_.kind, halves, job_.cells, scratch_.values);
     return true;
@@ -298,7 +300,8 @@ bool run_tile(const MapJob& job, Index tile, void* scratch) {
 }
 
 std::size_t scratch_bytes(const Layout& layout, IndexMap map, ScalarKind kind) {
-  const bool is_packed = (map == IndexMap::add || map == IndexMap::put) && layout.by_cells.slab > 0 && !layout.is_nested;
+  const bool is_packed =
+      (map == IndexMap::add || map == IndexMap::put) && layout.by_cells.slab > 0 && !layout.is_nested;
   std::size_t cell_bytes = is_packed ? static_cast<std::size_t>(size_of_kind(kind)) : 0;
   if (map == IndexMap::take_last) cell_bytes = 1;
   if (map == IndexMap::add && is_half(kind)) cell_bytes = sizeof(float);

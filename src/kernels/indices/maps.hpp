@@ -47,8 +47,8 @@ struct MapJob {
   bool all_outputs = false;  ///< flat indices may be far from their windows: each slab visits all outputs of its plane
 };
 
-/// Answers false, of `check`, if an index names no cell; of maps by slabs, if a flat index lies outside of its window and
-/// might be another slab's: then all tiles must run again with `all_outputs`.
+/// Answers false, of `check`, if an index names no cell; of maps by slabs, if a flat index lies outside of its window
+/// and might be another slab's: then all tiles must run again with `all_outputs`.
 bool run_tile(const MapJob& job, Index tile, void* scratch);
 
 std::size_t scratch_bytes(const Layout& layout, IndexMap map, ScalarKind kind);

@@ -35,8 +35,8 @@ void with_size(Index size, const Use& use) {
 inline int log2_of(Index size) { return std::countr_zero(static_cast<std::uint64_t>(size)); }
 
 /// Elements of a block, one behind the other: where they are, or gathered into `room`.
-inline const void* load_block(const BlockWalk& walk, BlockWalk::Table<std::int64_t>& at, const Measure& strides, const void* array,
-                 Index size, void* room) {
+inline const void* load_block(const BlockWalk& walk, BlockWalk::Table<std::int64_t>& at, const Measure& strides,
+                              const void* array, Index size, void* room) {
   const char* from = static_cast<const char*>(array) + walk.first(strides) * size;
   if (walk.is_packed(strides)) return from;
   const std::int64_t* offsets = at.of(walk, strides);
@@ -74,15 +74,15 @@ struct Decoder {
   void make(const Layout& layout, const Box& box, Form form, const Target& target, bool is_slab) {
     const bool flat = is_flat(form);
     base.of_pooled = Measure::By::start;
-    for (int d = 0; d < layout.count; ++d)
-      base.coefficient[d] = flat && layout.dim(d).is_pooled ? 0 : target.stride[d];
+    for (int d = 0; d < layout.count; ++d) base.coefficient[d] = flat && layout.dim(d).is_pooled ? 0 : target.stride[d];
     // Positions on the axes are quotients; those that leave rests of the next are taken together.
     Index inner_extent = 0, inner_step = 0;
     for (int d = layout.pooled_end - 1; d >= layout.pooled_begin; --d) {
       const Dim& dim = layout.dim(d);
       const Index extent = flat ? dim.cells : dim.window.kernel;
       if (extent == 1) continue;
-      const Index step = target.stride[d] * (flat ? 1 : dim.window.dilation), weight = flat ? dim.flat_weight : dim.tap_weight;
+      const Index step = target.stride[d] * (flat ? 1 : dim.window.dilation),
+                  weight = flat ? dim.flat_weight : dim.tap_weight;
       const Index coefficient = step - inner_step * inner_extent;
       if (inner_extent == 0)
         factor = step;

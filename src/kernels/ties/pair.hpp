@@ -1,4 +1,5 @@
-// What derivatives by ties fold: the order of an extreme, and the sum of what belongs to the cells, or windows, that have it.
+// What derivatives by ties fold: the order of an extreme, and the sum of what belongs to the cells, or windows, that
+// have it.
 #pragma once
 
 #include <bit>
@@ -15,7 +16,9 @@ template <>
 struct Pair<float> {
   using Key = std::uint32_t;
   std::uint64_t bits = 0;
-  static constexpr Pair of(Key key, float sum) { return {std::uint64_t{key} << 32 | std::bit_cast<std::uint32_t>(sum)}; }
+  static constexpr Pair of(Key key, float sum) {
+    return {std::uint64_t{key} << 32 | std::bit_cast<std::uint32_t>(sum)};
+  }
   constexpr Key key() const { return static_cast<Key>(bits >> 32); }
   constexpr float sum() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
 };

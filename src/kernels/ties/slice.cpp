@@ -1,8 +1,8 @@
 // Derivatives of max and min with ties `all` and `split`, slice by slice, in a form whose cost does not grow with the
-// window. A window folds pairs (value, tangent) and keeps the sum of the tangents beside its extreme. Backwards, a cell folds
-// pairs (y, gradient) of the windows that see it and keeps those with the least extreme y: no window has one that is less
-// extreme than the cell, so the sum is the cell's if that y is its value, and else nothing is. Compiled once for every
-// instruction set.
+// window. A window folds pairs (value, tangent) and keeps the sum of the tangents beside its extreme. Backwards, a cell
+// folds pairs (y, gradient) of the windows that see it and keeps those with the least extreme y: no window has one that
+// is less extreme than the cell, so the sum is the cell's if that y is its value, and else nothing is. Compiled once
+// for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/ties/slice.cpp"
 #include <hwy/foreach_target.h>
@@ -75,18 +75,21 @@ class TieSlice {
   }
 
   void jvp() {
-    const T* const dx = analytic::loaded<S>(slice_.copy(SliceArray::tangent_in), static_cast<const void*>(job_.tangent_in), tangents_);
+    const T* const dx =
+        analytic::loaded<S>(slice_.copy(SliceArray::tangent_in), static_cast<const void*>(job_.tangent_in), tangents_);
     if (splits_) count_ties();
     fold_windows([dx](Index i) NDPOOL_ALWAYS_INLINE { return dx[i]; }, of_outputs_);
     T* const dy = analytic::place_for<S>(slice_.copy(SliceArray::tangent_out), job_.tangent_out, results_);
-    for (Index o = 0; o < slice_.outputs; ++o) dy[o] = splits_ ? share(of_outputs_[o].sum(), counts_[o].sum()) : of_outputs_[o].sum();
+    for (Index o = 0; o < slice_.outputs; ++o)
+      dy[o] = splits_ ? share(of_outputs_[o].sum(), counts_[o].sum()) : of_outputs_[o].sum();
     analytic::store<S>(slice_.copy(SliceArray::tangent_out), dy, job_.tangent_out);
   }
   /// Windows without a cell have no ties.
   static NDPOOL_ALWAYS_INLINE T share(T sum, T ties) { return ties > 0 ? sum / ties : T(0); }
 
   HWY_NOINLINE void vjp() {
-    const T* const gy = analytic::loaded<S>(slice_.copy(SliceArray::tangent_out), static_cast<const void*>(job_.tangent_out), results_);
+    const T* const gy =
+        analytic::loaded<S>(slice_.copy(SliceArray::tangent_out), static_cast<const void*>(job_.tangent_out), results_);
     count_ties();
     for (Index o = 0; o < slice_.outputs; ++o)
       of_outputs_[o] = Pair::of(static_cast<Key>(~counts_[o].key()), splits_ ? share(gy[o], counts_[o].sum()) : gy[o]);
