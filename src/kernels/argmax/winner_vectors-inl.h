@@ -11,6 +11,8 @@
 
 #include <cstring>
 
+#include "kernels/simd/nan_flag.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
