@@ -21,7 +21,7 @@ std::optional<Enum> find_name(const std::vector<std::string>& names, const std::
   return static_cast<Enum>(found - names.begin());
 }
 
-[[noreturn]] void reject(const testing::NamedProblem& named, const std::string& why) {
+[[noreturn]] void reject(const problem::NamedProblem& named, const std::string& why) {
   throw std::invalid_argument("benchmark case '" + named.name + "': " + why);
 }
 
@@ -102,7 +102,7 @@ Case with_longer_last_axis(const Case& from) {
   return longer;
 }
 
-Case parse_case(const std::string& file, const testing::NamedProblem& named) {
+Case parse_case(const std::string& file, const problem::NamedProblem& named) {
   if (named.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
     reject(named, "a name has lower-case letters, digits and dashes only");
   const std::vector<std::string> fields = fields_of(named.line);
@@ -111,7 +111,7 @@ Case parse_case(const std::string& file, const testing::NamedProblem& named) {
               .name = named.name,
               .line = fields[0],
               .operator_name = operator_of(fields[0]),
-              .problem = testing::parse_problem(fields[0]),
+              .problem = problem::parse_problem(fields[0]),
               .scalar = fields[1]};
   if (std::ranges::find(scalar_names(), result.scalar) == scalar_names().end())
     reject(named, "there is no scalar '" + result.scalar + "'");
@@ -145,7 +145,7 @@ const std::vector<std::string>& case_files() {
 std::vector<Case> read_all_cases() {
   std::vector<Case> cases;
   for (const std::string& file : case_files())
-    for (const testing::NamedProblem& named : testing::read_cases("../../bench/cases/" + file + ".txt"))
+    for (const problem::NamedProblem& named : problem::read_problems(NDPOOL_SOURCE_DIR "/bench/cases/" + file + ".txt"))
       cases.push_back(parse_case(file, named));
   return cases;
 }

@@ -2,13 +2,13 @@
 //
 //   name: problem | scalar | map | layout=fortran | goal=1.25 | threads=2
 //
-// The problem is written as the tests write it (tests/support/problem.hpp), the scalar is a row of NDPOOL_DTYPES, or
+// The problem is written as the tests write it (src/problem/problem.hpp), the scalar is a row of NDPOOL_DTYPES, or
 // two as in `u8->f32` where the result has a type of its own. What follows may be left out: the map is `forward` by
 // default, the input is packed by default, the goal is the ratio to the limit that the case should not exceed, and a
 // case with threads is compared with one thread instead of the limit.
 #pragma once
 
-#include "support/problem.hpp"
+#include "problem/problem.hpp"
 
 #include <ndpool/dtype.hpp>
 
@@ -48,7 +48,7 @@ struct Case {
   std::string name;           ///< lower-case letters, digits and dashes, so that no report has to quote it
   std::string line;           ///< the problem as text
   std::string operator_name;  ///< the first word of the line, without its geometry
-  testing::Problem problem;
+  problem::Problem problem;
   std::string scalar;
   Map map = Map::forward;
   Layout layout = Layout::packed;
@@ -71,7 +71,7 @@ struct Case {
 Case with_longer_last_axis(const Case& from);
 
 /// Reads one line. Throws std::invalid_argument that says what it does not understand.
-Case parse_case(const std::string& file, const testing::NamedProblem& named);
+Case parse_case(const std::string& file, const problem::NamedProblem& named);
 
 /// Reads one line that has no name.
 Case parse_unnamed_case(const std::string& line);

@@ -55,7 +55,7 @@ std::string draw_operator(Generator& make, Map map) {
 }
 
 std::string draw_scalar(Generator& make, Map map, const std::string& op) {
-  if (is_derivative(map) || testing::is_transcendental(op)) return make.one_of({"f32", "f32", "f64", "f16", "bf16"});
+  if (is_derivative(map) || problem::is_transcendental(op)) return make.one_of({"f32", "f32", "f64", "f16", "bf16"});
   if (map == Map::forward && make.sometimes(12)) return make.one_of({"u8->f32", "u8->f32", "bf16->f32"});
   return make.one_of({"f32", "f32", "f32", "f32", "u8",  "u8",  "bf16", "bf16", "f64", "f64",
                       "f16", "f16", "i8",  "i16", "u16", "i32", "i64",  "u32",  "u64", "boolean"});

@@ -1,9 +1,9 @@
 // The ndpool command. Exit codes: 0 done, 2 wrong arguments, 128 + a signal that ended it, 1 anything else.
-#include "arguments.hpp"
-#include "commands.hpp"
-#include "problem.hpp"
-#include "progress.hpp"
-#include "tiling.hpp"
+#include "commands/arguments.hpp"
+#include "commands/commands.hpp"
+#include "errors.hpp"
+#include "out_of_core/tiling.hpp"
+#include "report/progress.hpp"
 
 #include <fmt/format.h>
 #include <ndpool/ndpool.hpp>
@@ -70,7 +70,7 @@ void occupy_closed_streams() {
 void flush_standard_output() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-  if (errno == 0) throw Problem("cannot write standard output");
+  if (errno == 0) throw CommandError("cannot write standard output");
   raise_errno("write", "standard output");
 }
 
@@ -135,10 +135,10 @@ int run(int argc, char** argv) {
   } catch (const Interrupted& error) {
     return fail(error, exit_code_of(interrupting_signal()));
   } catch (const std::bad_alloc&) {
-    return fail(Problem("there is not enough memory"), 1);
+    return fail(CommandError("there is not enough memory"), 1);
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) == 0) return fail(error, 1);
-    return fail(Problem("cannot write standard output: " + error.code().message()), 1);
+    return fail(CommandError("cannot write standard output: " + error.code().message()), 1);
   } catch (const std::exception& error) {
     return fail(error, 1);
   }

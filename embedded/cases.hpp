@@ -1,4 +1,4 @@
-// Every kind of tiny layer under a name, with the same problem as one line of text (tests/support/problem.hpp). The
+// Every kind of tiny layer under a name, with the same problem as one line of text (src/problem/problem.hpp). The
 // firmware, its host build and the test against the reference walk this one list.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Headers of .npy files: damaged in any way they are read as something sound, or refused.
-#include "npy.hpp"
+#include "io/npy.hpp"
 
-#include "problem.hpp"
+#include "errors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,8 +32,8 @@ TEST(Npy, HeadersSurviveTheWayThereAndBack) {
 TEST(Npy, FilesThatAreTooShortAreRefused) {
   const std::string text = make_npy_header(Dtype::f32, {3, 4}, false);
   for (std::size_t size = 0; size < text.size(); ++size)
-    EXPECT_THROW(read_npy_header({text.data(), size}, size), Problem) << size;
-  EXPECT_THROW(read_npy_header(text, text.size() + 47), Problem);
+    EXPECT_THROW(read_npy_header({text.data(), size}, size), CommandError) << size;
+  EXPECT_THROW(read_npy_header(text, text.size() + 47), CommandError);
   EXPECT_NO_THROW(read_npy_header(text, text.size() + 48));
 }
 

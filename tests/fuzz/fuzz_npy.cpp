@@ -1,7 +1,7 @@
 // Any bytes as the start of a .npy file: the reader answers with a header whose array lies within the file, or says
 // what is wrong with it.
-#include "npy.hpp"
-#include "problem.hpp"
+#include "errors.hpp"
+#include "io/npy.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         cli::read_npy_header(again, again.size() + static_cast<std::size_t>(bytes), Dtype::bf16);
     if (!(second.shape == header.shape) || second.dtype != header.dtype || second.fortran != header.fortran)
       std::abort();
-  } catch (const cli::Problem&) {
+  } catch (const cli::CommandError&) {
   }
   return 0;
 }
