@@ -8,24 +8,36 @@ best block of each counts. A ratio above 1 says that ndpool is faster.
   bench/peers.py --quick --filter "vgg 3"     a first look at one pool
   bench/peers.py --filter backward --threads 1
   bench/peers.py --load peers.json --markdown the table of an earlier run, for the README
+
+With --generated the pools are drawn at random as networks have them, and ndpool.torch.functional is
+compared with torch.nn.functional: 1-D to 3-D, max and average, windowed, adaptive and global, 8 KB
+to 16 MB, forward, with indices and training steps. Prints quantiles of torch's time over ndpool's,
+the share that is behind, and the worst calls as lines that --call repeats.
+
+  bench/peers.py --generated 300 --seed 1     for about three minutes
+  bench/peers.py --call 'max_pool2d shape=1,64,112,112 kernel=3,3 stride=2,2 padding=1,1 threads=2'
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pool_pairs
+from distribution import Distribution, Goal
+from drawn_pools import DrawnPool, draw
 from peer_calls import Call, Data, installed, versions
 from peer_cases import Case, cases
 from peer_report import Report, Row
+from pool_pairs import PoolPair
+from timing import measure, processor, progress
 
 import ndpool
 
-BLOCK_SECONDS = 0.004
+DRAWN_GOAL = Goal(behind=0.02, worst=0.8, median=2.0)
 
 
 class WrongResult(Exception):
@@ -43,27 +55,6 @@ def check(case: Case, peers: list[Any], calls: dict[str, Call]) -> None:
                 raise WrongResult(f"{name} and torch differ: {case.label}")
 
 
-def seconds_per_call(call: Call, count: int) -> float:
-    start = time.perf_counter()
-    for _ in range(count):
-        call()
-    return (time.perf_counter() - start) / count
-
-
-def measure(calls: dict[str, Call], seconds: float) -> dict[str, float]:
-    """The best of each, taking turns for `seconds` times the number of calls."""
-    counts = {n: max(1, round(BLOCK_SECONDS / seconds_per_call(c, 2))) for n, c in calls.items()}
-    best = dict.fromkeys(calls, float("inf"))
-    end = time.perf_counter() + seconds * len(calls)
-    rounds = 0
-    while rounds < 3 or time.perf_counter() < end:
-        for name, call in calls.items():
-            call()  # wakes its threads and brings back what the others took from the caches
-            best[name] = min(best[name], seconds_per_call(call, counts[name]))
-        rounds += 1
-    return best
-
-
 def row_of(case: Case, peers: list[Any], seconds: float) -> Row:
     for peer in peers:
         peer.set_threads(case.threads)
@@ -78,11 +69,6 @@ def row_of(case: Case, peers: list[Any], seconds: float) -> Row:
     )  # fmt: skip
 
 
-def progress(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-
-
 def run(arguments: argparse.Namespace) -> Report:
     seconds = 0.02 if arguments.quick else arguments.seconds
     peers = installed()
@@ -93,6 +79,37 @@ def run(arguments: argparse.Namespace) -> Report:
         report.rows.append(row_of(case, peers, seconds))
     progress("")
     return report
+
+
+def run_drawn(arguments: argparse.Namespace) -> Distribution:
+    """The generated part, or the calls that are given."""
+    if arguments.call:
+        drawn, title = [DrawnPool.parse(line) for line in arguments.call], "Given pools"
+    else:
+        drawn = draw(arguments.seed, arguments.generated)
+        title = f"{len(drawn)} pools of networks, seed {arguments.seed}"
+    libraries = f"ndpool {ndpool.__version__} ({ndpool.targets()[0]}), torch {versions()['torch']}"
+    found = Distribution(title, libraries, processor(), "bench/peers.py", DRAWN_GOAL)
+    for number, pool in enumerate(drawn, start=1):
+        progress(f"{number}/{len(drawn)}  {pool.line}")
+        found.results.append(PoolPair(pool).measure(arguments.seconds))
+    progress("")
+    return found
+
+
+def main_drawn(arguments: argparse.Namespace) -> int:
+    try:
+        found = run_drawn(arguments)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except pool_pairs.WrongResult as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    print(found.table(arguments.worst))
+    if arguments.json:
+        arguments.json.write_text(found.to_json())
+    return 0
 
 
 def parse() -> argparse.Namespace:
@@ -110,11 +127,19 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all times")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write a chart of the ratios")
     parser.add_argument("--load", type=Path, metavar="FILE", help="show this JSON; measure nothing")
+    parser.add_argument("--generated", type=int, metavar="N", help="measure N random pools instead")
+    parser.add_argument("--seed", type=int, default=1, help="of --generated; default: 1")
+    parser.add_argument(
+        "--call", action="append", metavar="LINE", help="measure this generated line; repeatable"
+    )
+    parser.add_argument("--worst", type=int, default=20, metavar="N", help="lines to print")
     return parser.parse_args()
 
 
 def main() -> int:
     arguments = parse()
+    if arguments.generated or arguments.call:
+        return main_drawn(arguments)
     try:
         report = Report.from_json(arguments.load.read_text()) if arguments.load else run(arguments)
     except WrongResult as error:

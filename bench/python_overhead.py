@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
+from timing import Call, seconds_per_call
 
 import ndpool
 import ndpool.torch
 from ndpool.torch import _calls, functional
 
 SHAPES = {1: (1, 1, 8), 2: (1, 1, 8, 8), 3: (1, 1, 4, 4, 4)}
-Call = Callable[[], object]
 
 
 def arguments_of(name: str, x: torch.Tensor) -> tuple[Any, ...]:
@@ -58,21 +57,17 @@ def rows(kinds: list[str]) -> Iterator[tuple[str, str, Call, Call]]:
     tensor = torch.from_numpy(array)
     max_pool2d = torch.nn.functional.max_pool2d
     if "no_grad" in kinds:
-        yield "numpy max_pool", "", lambda: ndpool.max_pool(array, (2, 2)), lambda: max_pool2d(
-            tensor, 2
+        yield (
+            "numpy max_pool",
+            "",
+            lambda: ndpool.max_pool(array, (2, 2)),
+            lambda: max_pool2d(tensor, 2),
         )
     names = [name for name in functional.__all__ if hasattr(torch.nn.functional, name)]
     for kind in kinds:
         for name in names:
             ours, theirs = getattr(functional, name), getattr(torch.nn.functional, name)
             yield name, kind, calls_of(ours, name, kind), calls_of(theirs, name, kind)
-
-
-def seconds_per_call(call: Call, calls: int) -> float:
-    start = time.perf_counter()
-    for _ in range(calls):
-        call()
-    return (time.perf_counter() - start) / calls
 
 
 def best_of(ours: Call, theirs: Call, rounds: int, calls: int) -> tuple[float, float]:
@@ -93,7 +88,9 @@ def main() -> int:
 
     ndpool.set_threads(1)
     torch.set_num_threads(1)
-    way = "DLPack and Python's autograd" if _calls.native is None else "the extension for this torch"
+    way = (
+        "DLPack and Python's autograd" if _calls.native is None else "the extension for this torch"
+    )
     print(f"microseconds per call; ndpool.torch by {way}")
     worst = 0.0
     for name, kind, ours, theirs in rows(arguments.kinds):
