@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-all chart wheel test-wheel format lint lint-all lint-fast clean
+.PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-images bench-networks bench-all chart wheel test-wheel format lint lint-all lint-fast clean
 FUZZ_SECONDS ?= 1800
 # Steps done of all, and the time since the start, before each step of a build.
 empty :=
@@ -66,8 +66,10 @@ bench: build/bench/build.ninja build/release/python.stamp  ## Measure the kernel
 	cmake --build --preset release --target python_package
 	PYTHONPATH=build/release/python build/venv/bin/python bench/peers.py \
 	    --json build/bench/peers.json --svg build/bench/peers.svg
+	PYTHONPATH=build/release/python build/venv/bin/python bench/peers.py --generated 300 \
+	    --json build/bench/generated-peers.json
 	build/venv/bin/python bench/graph_epoch.py build/bench/examples/digits
-	@echo "The numbers are in build/bench/bench.json, generated.json and peers.json, the charts in bench.svg and peers.svg beside them"
+	@echo "The numbers are in build/bench/bench.json, generated.json, peers.json and generated-peers.json, the charts in bench.svg and peers.svg beside them"
 
 bench-generated: build/bench/build.ninja  ## Measure random problems against their limits, for about ten minutes
 	cmake --build --preset bench --target generated_bench
@@ -79,6 +81,19 @@ chart:  ## Draw docs/speed.svg, the chart of the README, from the numbers that t
 bench-grid: build/bench/build.ninja  ## Measure max and average over a grid of scalars, windows and layouts
 	cmake --build --preset bench --target grid_bench
 	build/bench/bench/grid_bench --json build/bench/grid.json
+
+bench-images: build/release/python.stamp  ## Measure random filters of pictures and volumes beside OpenCV, scipy and others
+	@scripts/venv.sh python/requirements-bench.txt
+	cmake --build --preset release --target python_package
+	@mkdir -p build/bench
+	PYTHONPATH=build/release/python build/venv/bin/python bench/images.py --json build/bench/images.json
+
+bench-networks: build/release/python.stamp  ## Measure the pools of whole networks, torch's and ndpool's, for about half an hour
+	@scripts/venv.sh python/requirements-bench.txt
+	cmake --build --preset release --target python_package
+	@mkdir -p build/bench
+	PYTHONPATH=build/release/python build/venv/bin/python bench/networks.py \
+	    --json build/bench/networks.json --svg build/bench/networks.svg
 
 bench-all: build/release/python.stamp  ## Measure ndpool beside openvino and JAX too, in an environment of their own
 	@VENV=build/venv-all scripts/venv.sh python/requirements-bench-all.txt
