@@ -21,7 +21,7 @@ import cv2
 from distribution import Distribution, Goal
 from drawn_filters import DrawnFilter, draw
 from filter_calls import WrongResult, compare
-from timing import processor, progress
+from timing import OtherLoad, processor, progress
 
 import ndpool
 
@@ -72,6 +72,7 @@ def main() -> int:
     arguments = parse()
     cv2.setNumThreads(1)
     ndpool.set_threads(1)
+    load = OtherLoad()
     try:
         if arguments.call:
             drawn = [DrawnFilter.parse(line) for line in arguments.call]
@@ -87,6 +88,7 @@ def main() -> int:
         print(f"\n{error}", file=sys.stderr)
         return 1
     print(found.table(arguments.worst))
+    print(load)
     if arguments.json:
         arguments.json.write_text(found.to_json())
     return 0

@@ -30,7 +30,7 @@ from drawn_pools import DTYPES
 from network_models import NETWORKS, Network, loss_of
 from network_report import NetworkReport, Row, Times
 from pool_clock import PoolClock
-from timing import processor, progress
+from timing import OtherLoad, processor, progress
 
 import ndpool
 import ndpool.torch
@@ -163,11 +163,12 @@ def main() -> int:
             shape = "x".join(map(str, network.shape))
             print(f"{network.name:22}{shape}")
         return 0
-    report = NetworkReport(libraries(), processor())
+    report, load = NetworkReport(libraries(), processor()), OtherLoad()
     for network in networks:
         report.rows += rows_of(network, arguments)
     progress("")
     print(report.table(arguments.worst))
+    print(load)
     if arguments.json:
         arguments.json.write_text(report.to_json())
     if arguments.svg:

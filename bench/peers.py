@@ -33,7 +33,7 @@ from peer_calls import Call, Data, installed, versions
 from peer_cases import Case, cases
 from peer_report import Report, Row
 from pool_pairs import PoolPair
-from timing import measure, processor, progress
+from timing import OtherLoad, measure, processor, progress
 
 import ndpool
 
@@ -98,6 +98,7 @@ def run_drawn(arguments: argparse.Namespace) -> Distribution:
 
 
 def main_drawn(arguments: argparse.Namespace) -> int:
+    load = OtherLoad()
     try:
         found = run_drawn(arguments)
     except ValueError as error:
@@ -107,6 +108,7 @@ def main_drawn(arguments: argparse.Namespace) -> int:
         print(f"\n{error}", file=sys.stderr)
         return 1
     print(found.table(arguments.worst))
+    print(load)
     if arguments.json:
         arguments.json.write_text(found.to_json())
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -40,6 +41,25 @@ def processor() -> str:
     text = information.read_text() if information.exists() else ""
     found = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
     return found[1] if found else "unknown processor"
+
+
+class OtherLoad:
+    """What other processes use of the machine: it stalls threads that wait for one another."""
+
+    def __init__(self) -> None:
+        self.start = self.seconds()
+
+    @staticmethod
+    def seconds() -> tuple[float, float]:
+        """Since boot: processor time of all others, and processor time that there was."""
+        words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+        ticks = [int(word) / os.sysconf("SC_CLK_TCK") for word in words]
+        idle = ticks[3] + ticks[4]
+        return sum(ticks) - idle - time.process_time(), sum(ticks)
+
+    def __str__(self) -> str:
+        busy, total = (now - then for now, then in zip(self.seconds(), self.start))
+        return f"other processes used {max(0.0, busy) / total:.0%} of the processors meanwhile"
 
 
 def progress(text: str) -> None:
