@@ -68,6 +68,27 @@ TEST(UserReducer, WorksOnCompileTimeShapes) {
                 Tensor<double, typed::Shape<4>>{{-0.5, 3.5, 2, 2}});
 }
 
+/// Half of the maximum, and how many taps hold it: neither is a tap of the window.
+template <class T>
+struct HalfOfMax : spec::Max<T> {
+  constexpr T value(const typename spec::Max<T>::Summary& summary) const { return summary.value / 2; }
+};
+template <class T>
+struct CountOfMin : spec::Min<T> {
+  constexpr T value(const typename spec::Min<T>::Summary& summary) const { return T(summary.ties); }
+};
+
+TEST(UserReducer, ThatIsDerivedFromMaxOrMinComputesItselfOnCompileTimeShapes) {
+  using namespace typed;
+  constexpr Tensor<double, typed::Shape<6>> x{{2, 4, 6, 6, -3, 1}};
+  constexpr typed::Pool<typed::Window<Kernel<2>>, HalfOfMax> half;
+  static_assert(half(x) == Tensor<double, typed::Shape<3>>{{2, 3, 0.5}});
+  constexpr typed::Pool<typed::Adaptive<3>, CountOfMin> count;
+  static_assert(count(x) == Tensor<double, typed::Shape<3>>{{1, 2, 1}});
+  constexpr typed::Pool<typed::Global<1, false>, HalfOfMax> all;
+  EXPECT_EQ(all(x).data[0], 3);
+}
+
 TEST(Fold, VisitsTheTapsOfEachWindowInRowMajorOrder) {
   const Array<char> letters({2, 3}, std::vector<char>{'a', 'b', 'c', 'd', 'e', 'f'});
   const Geometry geometry =

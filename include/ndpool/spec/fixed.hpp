@@ -9,6 +9,17 @@
 #include <ndpool/spec/scalar.hpp>
 #include <ndpool/spec/walk.hpp>
 
+namespace ndpool::spec {
+
+template <class T>
+struct Max;
+template <class T>
+struct Min;
+template <class T>
+struct LargestMagnitude;
+
+}  // namespace ndpool::spec
+
 namespace ndpool::spec::fixed {
 
 /// Where the walk over the outputs is: the offset of the cell under tap 0, and what is real on the axes with clipped
@@ -132,9 +143,20 @@ struct Fold {
   }
 };
 
-/// Reducers whose value is the first tap, in row-major order, that no other beats.
+/// True of reducers whose value is the first tap, in row-major order, that no other beats. By the exact type: a reducer
+/// that is derived from one of these may compute something else.
+template <class Reducer>
+inline constexpr bool is_selection = false;
+template <class T>
+inline constexpr bool is_selection<Max<T>> = true;
+template <class T>
+inline constexpr bool is_selection<Min<T>> = true;
+template <class T>
+inline constexpr bool is_selection<LargestMagnitude<T>> = true;
+
+/// Those of scalars with an order.
 template <class Reducer, class T>
-concept Selects = requires(const Reducer reducer, const T x) {
+concept Selects = is_selection<Reducer> && requires(const Reducer reducer, const T x) {
   reducer.beats(x, x);
 };
 
