@@ -1,3 +1,4 @@
+#include <ndpool/graph/node.hpp>
 #include <ndpool/graph/tape.hpp>
 
 #include <algorithm>
@@ -39,6 +40,9 @@ class Arrays {
         if (array.offset + array.size <= there.offset) break;
         array.offset = std::max(array.offset, rounded_up(there.offset + there.size, alignment));
       }
+      // Offsets stay below 2^62, so that no sum of two overflows.
+      if (array.size < 0 || array.size >= too_many || array.offset + array.size >= too_many)
+        fail(Code::overflow, "the arrays of this program are too large for memory");
       whole = std::max(whole, array.offset + array.size);
       placed.insert(std::upper_bound(placed.begin(), placed.end(), number,
                                      [&](int a, int b) { return at(a).offset < at(b).offset; }),
@@ -49,6 +53,8 @@ class Arrays {
   Index offset(int array) const { return array < 0 ? -1 : arrays_[static_cast<std::size_t>(array)].offset; }
 
  private:
+  static constexpr Index too_many = Index{1} << 61;
+
   struct Array {
     Index size = 0;
     Index first = -1, last = -1;

@@ -133,6 +133,18 @@ TEST_F(WrongGraph, MeanOfNothing) {
   expect_error(R"(mean_squared_error: node "none" (0x3) has no numbers)",
                [&] { graph.mean_squared_error(none, none); });
 }
+TEST_F(WrongGraph, ArraysThatNoMemoryHolds) {
+  const Index quarter = Index{1} << 60;  // of 64-bit sizes, in elements of 4 bytes
+  const char* const sentence = "the arrays of this program are too large for memory";
+  for (const Index length : {quarter, 2 * quarter, 4 * quarter}) {
+    Graph<float> huge;
+    const Node x = huge.input({length}), y = huge.relu(x), z = huge.exp(y);
+    expect_error(sentence, [&] { huge.compile({y, z}); });
+  }
+  Graph<double> huge;
+  const Node y = huge.relu(huge.input({2 * quarter}));
+  expect_error(sentence, [&] { huge.compile({y}); });
+}
 TEST_F(WrongGraph, TwoNodesOfOneName) {
   expect_error(R"(there is a node "image" already)", [&] { graph.relu(row, "image"); });
 }

@@ -6,6 +6,7 @@
 #include <ndpool/graph/tape.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -116,6 +117,8 @@ std::shared_ptr<const Compiled<T>> make_compiled(std::uint64_t graph, const std:
   for (const Mode mode : {Mode::forward, Mode::jvp, Mode::vjp}) {
     Tape& tape = code->tapes[static_cast<int>(mode)];
     tape = make_tape(mode, code->facts, alignment);
+    if (tape.elements > (std::numeric_limits<Index>::max() - tape.bytes) / static_cast<Index>(sizeof(T)))
+      fail(Code::overflow, "the arrays of this program are too large for memory");
     code->elements = std::max(code->elements, tape.elements);
     code->bytes = std::max(code->bytes, tape.bytes);
   }
