@@ -83,6 +83,13 @@ void for_each_case(Visit visit) {
               GlobalMaxPool<Shape<2, 3, 5, 6>, ties_split>);
   NDPOOL_CASE("global-avg", "global-avg shape=2,3,5,6 axes=2,3", GlobalAvgPool<Shape<2, 3, 5, 6>, training>);
   NDPOOL_CASE("max-1d-int8", "max shape=2,3,9 kernel=2", MaxPool1D<Shape<2, 3, 9>, 2, -1, inference, std::int8_t>);
+  NDPOOL_CASE("max-1d-int8-training", "max shape=2,3,9 kernel=3 stride=2",
+              MaxPool1D<Shape<2, 3, 9>, 3, 2, training, std::int8_t>);
+  NDPOOL_CASE("global-max-int8-training", "global-max shape=2,3,5,6 axes=2,3",
+              GlobalMaxPool<Shape<2, 3, 5, 6>, with_training(quantised(4)), std::int8_t>);
+  NDPOOL_CASE("avg-2d-int8-training",
+              "avg shape=1,2,7,8 kernel=3,3 stride=2,2 padding=1,1 exclude_pad rounding=half_away",
+              AvgPoolND<Shape<1, 2, 7, 8>, Same3, with_training(quantised(-3)), std::int8_t>);
   NDPOOL_CASE("global-max-int8", "global-max shape=2,3,5,6 axes=2,3",
               GlobalMaxPool<Shape<2, 3, 5, 6>, quantised(4), std::int8_t>);
   NDPOOL_CASE("max-2d-int8", "max shape=1,2,7,8 kernel=3,3 stride=2,2 padding=1,1",
@@ -119,11 +126,13 @@ void fill(T* values, ndpool::Index count, std::uint32_t seed, bool strange = fal
 template <class Layer>
 struct Results {
   using T = typename Layer::Input::Scalar;
-  static constexpr bool trains = !std::integral<T>;
+  static constexpr bool trains = Layer::trains;
   static constexpr bool is_max = !std::is_empty_v<typename Layer::Memory>;
 
-  typename Layer::Input x, gx;
-  typename Layer::Output y, gy;
+  typename Layer::Input x;
+  typename Layer::Output y;
+  typename Layer::InputGradient gx;
+  typename Layer::OutputGradient gy;
   typename Layer::Memory memory;
   typename Layer::Mask mask;
 

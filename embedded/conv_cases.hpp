@@ -30,9 +30,9 @@ void for_each_conv_case(Visit visit) {
   NDPOOL_CONV("conv-windows-of-padding", ({6, 1, 2, 1}),
               Conv1D<Shape<1, 1, 2>, 2, Window<Kernel<1>, Padding<2>>, training>);
   NDPOOL_CONV("conv-int8", ({8, 1, 1, 1}),
-              Conv1D<Shape<2, 3, 8>, 4, Window<Kernel<3>, Padding<1>>, quantised(5, -3), std::int8_t>);
+              Conv1D<Shape<2, 3, 8>, 4, Window<Kernel<3>, Padding<1>>, with_training(quantised(5, -3)), std::int8_t>);
   NDPOOL_CONV("conv-int8-dilated", ({7, 2, 2, 2}),
-              Conv1D<Shape<2, 2, 12>, 3, ConvDilated, quantised(-128, 127), std::int8_t>);
+              Conv1D<Shape<2, 2, 12>, 3, ConvDilated, with_training(quantised(-128, 127)), std::int8_t>);
   NDPOOL_CONV("conv-int8-one-zero-point", ({5, 1, 0, 1}),
               Conv1D<Shape<1, 40, 9>, 6, Window<Kernel<5>>, quantised(127), std::int8_t>);
 #undef NDPOOL_CONV
@@ -42,26 +42,27 @@ void for_each_conv_case(Visit visit) {
 template <class Conv>
 struct ConvResults {
   using T = typename Conv::Input::Scalar;
-  static constexpr bool trains = !std::integral<T>;
+  static constexpr bool trains = Conv::trains;
 
-  typename Conv::Input x, gx;
-  typename Conv::Output y, gy;
-  typename Conv::Parameters parameters, gradient;
+  typename Conv::Input x;
+  typename Conv::Output y;
+  typename Conv::Parameters parameters;
+  typename Conv::InputGradient gx;
+  typename Conv::OutputGradient gy;
+  typename Conv::ParameterGradient gradient;
 
   void run() {
     fill(x.data, x.size(), 1);
     fill(gy.data, gy.size(), 2);
     fill(parameters.weight.data, parameters.weight.size(), 3);
     fill(parameters.bias.data, parameters.bias.size(), 4);
-    if constexpr (trains) {
-      Conv::forward(x, parameters, y);
-      Conv::backward(x, parameters, gy, gx, gradient);
-    } else {
+    if constexpr (std::integral<T>) {
       double real = 1.5;
       for (auto& multiplier : parameters.multiplier) multiplier = ndpool::spec::Multiplier(real /= 7.25);
       for (std::int32_t& bias : parameters.bias) bias *= 100;
-      Conv::forward(x, parameters, y);
     }
+    Conv::forward(x, parameters, y);
+    if constexpr (trains) Conv::backward(x, parameters, gy, gx, gradient);
   }
 };
 

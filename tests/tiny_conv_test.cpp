@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <boost/multiprecision/cpp_int.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -24,7 +26,7 @@ struct PlainLoop {
   std::vector<Number> y, gx, weight, bias;
 
   template <class Conv, class Convert>
-  PlainLoop(const Placement& at, const Conv&, const typename Conv::Input& x, const typename Conv::Output& gy,
+  PlainLoop(const Placement& at, const Conv&, const typename Conv::Input& x, const typename Conv::OutputGradient& gy,
             const typename Conv::Parameters& p, Convert number) {
     const auto& in = Conv::InputShape::extents;
     const auto& shape = decltype(p.weight)::ShapeType::extents;
@@ -283,6 +285,90 @@ TEST(QuantisedConv1D, ClampsAndHoldsTheLargestSums) {
   p.multiplier.data[0] = Multiplier(0x1p-25);
   Conv::forward(x, p, y);
   EXPECT_EQ(y.data[0], 127 - 127) << "(255 * 127 * 65792 + 2^31) / 2^25 is 127.499";
+}
+
+/// A quantised convolution in training mode, and the one of floats whose gradients it must have.
+template <class In, class W, Settings settings>
+struct IntegersAndFloats {
+  using Quantised = Conv1D<In, 4, W, settings, std::int8_t>;
+  using Real = Conv1D<In, 4, W, training>;
+
+  static void expect_equal_gradients() {
+    static ConvResults<Quantised> of_int8;
+    of_int8.run();
+    static ConvResults<Real> real;
+    real.run();
+    const Index per_channel = Real::OutputShape::extents[2];
+    const auto multiplier = [&](Index output) { return of_int8.parameters.multiplier.data[output / per_channel % 4]; };
+    for (Index i = 0; i < real.x.size(); ++i)
+      real.x.data[i] = static_cast<float>(of_int8.x.data[i] - settings.zero_point);
+    for (Index i = 0; i < real.parameters.weight.size(); ++i)
+      real.parameters.weight.data[i] = of_int8.parameters.weight.data[i];
+    for (Index i = 0; i < real.parameters.bias.size(); ++i)
+      real.parameters.bias.data[i] = static_cast<float>(of_int8.parameters.bias.data[i]);
+    for (Index i = 0; i < real.gy.size(); ++i) real.gy.data[i] = of_int8.gy.data[i] * multiplier(i).real();
+    Real::backward(real.x, real.parameters, real.gy, real.gx, real.gradient);
+    EXPECT_EQ(of_int8.gx.size(), real.gx.size());
+    EXPECT_TRUE(std::equal(of_int8.gx.begin(), of_int8.gx.end(), real.gx.begin()));
+    EXPECT_TRUE(
+        std::equal(of_int8.gradient.weight.begin(), of_int8.gradient.weight.end(), real.gradient.weight.begin()));
+    EXPECT_TRUE(std::equal(of_int8.gradient.bias.begin(), of_int8.gradient.bias.end(), real.gradient.bias.begin()));
+    // What they are the gradients of: the numbers that forward rounds and clamps.
+    Real::forward(real.x, real.parameters, real.y);
+    for (Index i = 0; i < real.y.size(); ++i) {
+      const float before = real.y.data[i] * multiplier(i).real() + static_cast<float>(settings.zero_of_output());
+      EXPECT_NEAR(of_int8.y.data[i], std::clamp(before, -128.0F, 127.0F), 0.501F) << i;
+    }
+  }
+};
+
+TEST(QuantisedConv1D, GradientsAreThoseOfTheNumbersThatForwardRounds) {
+  IntegersAndFloats<Shape<2, 3, 8>, Window<Kernel<3>, Padding<1>>,
+                    with_training(quantised(5, -3))>::expect_equal_gradients();
+  IntegersAndFloats<Shape<2, 2, 12>, ConvDilated, with_training(quantised(-128, 127))>::expect_equal_gradients();
+}
+
+TEST(Multiplier, IsAFloatToo) {
+  for (const double real : {1.0, 0.5, 0.3, 1e-9, 3.7e8, 0x1p-30, 0x1p-62, 0.0, 1e300})
+    EXPECT_EQ(Multiplier(real).real(), static_cast<float>(static_cast<double>(Multiplier(real).mantissa()) /
+                                                          std::exp2(Multiplier(real).shift())))
+        << real;
+  EXPECT_EQ(Multiplier().real(), 1);
+}
+
+TEST(QuantisedConv1D, LearnsByItsGradients) {
+  // One int8 convolution learns to answer as another does, with floats that are rounded before each forward.
+  using Conv = Conv1D<Shape<1, 2, 32>, 2, Window<Kernel<3>>, with_training(quantised(3, -5)), std::int8_t>;
+  Conv::Input x;
+  Conv::Parameters taught, p;
+  fill(x.data, x.size(), 1);
+  fill(taught.weight.data, taught.weight.size(), 2);
+  for (auto* parameters : {&taught, &p})
+    for (auto& multiplier : parameters->multiplier) multiplier = Multiplier(1.0 / 400);
+  Conv::Output target, y;
+  Conv::forward(x, taught, target);
+  Conv::ParameterGradient learnt, gradient;
+  for (float& weight : learnt.weight) weight = 0;
+  for (float& bias : learnt.bias) bias = 0;
+  float first = 0, loss = 0;
+  for (int step = 0; step < 200; ++step) {
+    for (Index i = 0; i < p.weight.size(); ++i)
+      p.weight.data[i] = static_cast<std::int8_t>(std::clamp(std::round(learnt.weight.data[i]), -128.0F, 127.0F));
+    for (Index i = 0; i < p.bias.size(); ++i)
+      p.bias.data[i] = static_cast<std::int32_t>(std::round(learnt.bias.data[i]));
+    Conv::forward(x, p, y);
+    Conv::OutputGradient gy;
+    loss = 0;
+    for (Index i = 0; i < y.size(); ++i) {
+      gy.data[i] = static_cast<float>(y.data[i] - target.data[i]);
+      loss += gy.data[i] * gy.data[i];
+    }
+    if (step == 0) first = loss;
+    Conv::backward_parameters(x, p, gy, gradient);
+    for (Index i = 0; i < p.weight.size(); ++i) learnt.weight.data[i] -= 0.3F * gradient.weight.data[i];
+    for (Index i = 0; i < p.bias.size(); ++i) learnt.bias.data[i] -= 0.3F * gradient.bias.data[i];
+  }
+  EXPECT_LT(loss, first / 100) << "after a first loss of " << first;
 }
 
 }  // namespace

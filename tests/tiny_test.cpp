@@ -23,9 +23,9 @@ bool same_bits(const T* a, const T* b, Index count) {
   return std::memcmp(a, b, static_cast<std::size_t>(count) * sizeof(T)) == 0;
 }
 
-template <class Tensor>
-auto array_of(const Tensor& tensor, const ndpool::Shape& shape) {
-  return Array<typename Tensor::Scalar>(shape, {tensor.begin(), tensor.end()});
+template <class T, class Tensor>
+Array<T> array_of(const Tensor& tensor, const ndpool::Shape& shape) {
+  return Array<T>(shape, {tensor.begin(), tensor.end()});
 }
 
 /// The mask, and the tap numbers where they are kept, against the indices of the reference.
@@ -58,12 +58,14 @@ TEST(Tiny, EveryCaseHasTheBitsOfTheSpec) {
     const Problem problem = ndpool::testing::parse_problem(line);
     static Results<Layer> results;
     EXPECT_TRUE(results.run()) << name << " has an empty mask";
-    const auto x = array_of(results.x, problem.shape);
+    const auto x = array_of<typename Layer::Input::Scalar>(results.x, problem.shape);
     const auto y = forward(problem.pool.by_spec(), x);
     ASSERT_EQ(y.size(), results.y.size()) << name;
     EXPECT_TRUE(same_bits(y.begin(), results.y.begin(), y.size())) << name << " forward: " << y;
     if constexpr (results.trains) {
-      const auto gx = vjp(problem.pool.by_spec(), x, array_of(results.gy, y.shape()));
+      // Gradients of integers are those of the same numbers as floats.
+      const auto real = array_of<float>(results.x, problem.shape);
+      const auto gx = vjp(problem.pool.by_spec(), real, array_of<float>(results.gy, y.shape()));
       EXPECT_TRUE(same_bits(gx.begin(), results.gx.begin(), gx.size())) << name << " backward: " << gx;
       typename Layer::Output inferred;
       Layer::forward(results.x, inferred);
@@ -143,11 +145,11 @@ TEST(Tiny, MemoryThatNoForwardFilledHasNoWinners) {
     // Guards on both sides: tap 0 of the first window is on padding, before the array.
     struct {
       float before[8] = {};
-      typename Layer::Input gx;
+      typename Layer::InputGradient gx;
       float after[8] = {};
     } guarded;
     for (float& cell : guarded.gx) cell = 1;
-    typename Layer::Output gy;
+    typename Layer::OutputGradient gy;
     for (float& g : gy) g = 5;
     Layer::backward(empty, gy, guarded.gx);
     for (const float cell : guarded.gx) EXPECT_EQ(cell, 0);
@@ -157,6 +159,7 @@ TEST(Tiny, MemoryThatNoForwardFilledHasNoWinners) {
   expect_nothing(std::type_identity<MaxPoolND<Shape<1, 2, 7, 8>, Same3, training>>{});
   expect_nothing(std::type_identity<GlobalMaxPool<Shape<1, 2, 4>, training>>{});
   expect_nothing(std::type_identity<GlobalMaxPool<Shape<1, 2, 4>, ties_split>>{});
+  expect_nothing(std::type_identity<GlobalMaxPool<Shape<1, 2, 4>, training, std::int8_t>>{});
 }
 
 TEST(Tiny, LayersWorkInConstantExpressions) {

@@ -32,7 +32,8 @@ struct Max {
   static constexpr void forward(const T* x, T* y, Memory& memory) {
     spec::fixed::forward<G>(reducer, x, y, memory.data);
   }
-  static constexpr void backward(const Memory& memory, const T* gy, T* gx) {
+  template <class Number>
+  static constexpr void backward(const Memory& memory, const Number* gy, Number* gx) {
     spec::fixed::vjp_from_winners<G>(memory.data, gy, gx);
   }
   /// Calls `visit(does it exist, its offset in the input)` for the winner of every output in row-major order.
@@ -53,7 +54,8 @@ struct MarkedMax {
     spec::fixed::forward<G>(reducer, x, y);
     spec::mark_extremes(reducer, planes, cells, x, y, memory.data);
   }
-  static constexpr void backward(const Memory& memory, const T* gy, T* gx) {
+  template <class Number>
+  static constexpr void backward(const Memory& memory, const Number* gy, Number* gx) {
     spec::vjp_from_bits(settings.ties, planes, cells, memory.data, gy, gx);
   }
   template <class Visit>
@@ -83,7 +85,10 @@ struct Average {
   struct Memory {};
 
   static constexpr void forward(const T* x, T* y, Memory&) { spec::fixed::forward<G>(reducer, x, y); }
-  static constexpr void backward(const Memory&, const T* gy, T* gx) { spec::fixed::vjp_of_sum<G>(reducer, gy, gx); }
+  template <class Number>
+  static constexpr void backward(const Memory&, const Number* gy, Number* gx) {
+    spec::fixed::vjp_of_sum<G>(spec::Average<Number>{{}, {.count_include_pad = settings.count_include_pad}}, gy, gx);
+  }
 };
 
 namespace detail {
@@ -104,10 +109,14 @@ constexpr Index stride_or_kernel(Index stride, Index kernel) { return stride == 
 template <template <class, class, class, Settings> class Reduction, class Description, class In, Settings settings,
           class T>
 struct Layer {
+  static constexpr bool trains = settings.training;
   using InputShape = In;
   using OutputShape = typed::OutputShape<Description, In>;
   using Input = Tensor<T, InputShape>;
   using Output = Tensor<T, OutputShape>;
+  /// As Input and Output, but of floats for layers of integers.
+  using InputGradient = Tensor<GradientOf<T>, InputShape>;
+  using OutputGradient = Tensor<GradientOf<T>, OutputShape>;
 
  private:
   using Resolved = typed::Resolved<Description, In>;
@@ -146,17 +155,19 @@ struct Layer {
   template <class X, class Y>
   static constexpr void forward(const X& x, Y& y, Memory& memory) {
     check_arrays<X, Y>();
-    check_training();
+    detail::check_training<T, settings>();
     Of::forward(x.data, y.data, memory);
   }
 
   /// The gradient of the input of the `forward` that filled `memory`.
   template <class GY, class GX>
   static constexpr void backward(const Memory& memory, const GY& gy, GX& gx) {
-    static_assert(std::same_as<GY, Output>, "ndpool: the gradient must have the scalar and the shape of the output");
-    static_assert(std::same_as<GX, Input>,
-                  "ndpool: the result of backward must have the scalar and the shape of the input");
-    check_training();
+    static_assert(std::same_as<GY, OutputGradient>,
+                  "ndpool: the gradient must have the scalar and the shape of the output (floats for integers)");
+    static_assert(
+        std::same_as<GX, InputGradient>,
+        "ndpool: the result of backward must have the scalar and the shape of the input (floats for integers)");
+    detail::check_training<T, settings>();
     Of::backward(memory, gy.data, gx.data);
   }
 
@@ -190,11 +201,6 @@ struct Layer {
   static constexpr void check_arrays() {
     static_assert(std::same_as<X, Input>, "ndpool: the input must have the scalar and the shape of the layer");
     static_assert(std::same_as<Y, Output>, "ndpool: the result must have the scalar and the shape of the output");
-  }
-  static constexpr void check_training() {
-    static_assert(settings.training, "ndpool: a layer for inference has no way back: give it the setting `training`");
-    static_assert(std::same_as<spec::Accumulator<T>, T> && spec::Differentiable<T>,
-                  "ndpool: layers of this scalar have no backward");
   }
 
   static_assert(!spec::core::check_reducer(geometry, Of::reducer),

@@ -13,3 +13,8 @@ void right(const Gaps::Input& x, Gaps::Output& y) { Gaps::forward(x, y); }
 void right(const Quantised::Input& x, const Quantised::Parameters& p, Quantised::Output& y) {
   Quantised::forward(x, p, y);
 }
+using Trained = Conv1D<Shape<1, 2, 9>, 4, Window<Kernel<3>>, with_training(quantised(-3, 4)), std::int8_t>;
+void right(const Trained::Input& x, const Trained::Parameters& p, const Trained::OutputGradient& gy,
+           Trained::InputGradient& gx, Trained::ParameterGradient& gradient) {
+  Trained::backward(x, p, gy, gx, gradient);
+}

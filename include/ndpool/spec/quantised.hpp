@@ -73,6 +73,10 @@ class Multiplier {
     return negative ? -rounded : rounded;
   }
 
+  /// The factor as the nearest float.
+  constexpr float real() const {
+    return static_cast<float>(mantissa_) / static_cast<float>(std::uint64_t{1} << shift_);
+  }
   constexpr std::int32_t mantissa() const { return mantissa_; }
   constexpr int shift() const { return shift_; }
 

@@ -83,11 +83,18 @@ struct Conv1D {
   static constexpr bool is_quantised = std::integral<T>;
 
  public:
+  static constexpr bool trains = settings.training;
   using InputShape = In;
   using OutputShape = Shape<In::extents[0], channels_out, Loops::outputs>;
   using Input = Tensor<T, InputShape>;
   using Output = Tensor<T, OutputShape>;
   using Parameters = ConvParameters<T, Shape<channels_out, In::extents[1], Loops::kernel>, Shape<channels_out>>;
+  /// As Input, Output and Parameters, but of floats for layers of integers, whose multipliers have no gradient.
+  using Number = GradientOf<T>;
+  using InputGradient = Tensor<Number, InputShape>;
+  using OutputGradient = Tensor<Number, OutputShape>;
+  using ParameterGradient =
+      ConvParameters<Number, Shape<channels_out, In::extents[1], Loops::kernel>, Shape<channels_out>>;
 
   template <class X, class P, class Y>
   static constexpr void forward(const X& x, const P& parameters, Y& y) {
@@ -117,36 +124,36 @@ struct Conv1D {
   template <class X, class P, class GY, class GX, class G>
   static constexpr void backward(const X& x, const P& parameters, const GY& gy, GX& gx, G& gradient) {
     backward_input(parameters, gy, gx);
-    backward_parameters(x, gy, gradient);
+    backward_parameters(x, parameters, gy, gradient);
   }
 
   /// The first half, which does not need x.
   template <class P, class GY, class GX>
   static constexpr void backward_input(const P& parameters, const GY& gy, GX& gx) {
-    check_training<GY>();
+    check_gradient<GY>();
     check_parameters<P>();
-    static_assert(std::same_as<GX, Input>,
-                  "ndpool: the result of backward must have the scalar and the shape of the input");
-    for (T& cell : gx) cell = T(0);
-    Loops::for_each_output([&](int, int output, auto each_tap) {
-      const T& share = gy.data[output];
-      each_tap([&](int weight, int cell) { gx.data[cell] += T(share * parameters.weight.data[weight]); });
+    static_assert(
+        std::same_as<GX, InputGradient>,
+        "ndpool: the result of backward must have the scalar and the shape of the input (floats for integers)");
+    for (Number& cell : gx) cell = Number(0);
+    Loops::for_each_output([&](int channel, int output, auto each_tap) {
+      const Number share = gradient_of_sum(parameters, gy.data[output], channel);
+      each_tap([&](int weight, int cell) { gx.data[cell] += Number(share * Number(parameters.weight.data[weight])); });
     });
   }
 
-  /// The second half: all that the first layer of a network needs.
+  /// The second half: all that the first layer of a network needs. Of the parameters it reads the multipliers alone.
+  template <class X, class P, class GY, class G>
+  static constexpr void backward_parameters(const X& x, const P& parameters, const GY& gy, G& gradient) {
+    check_parameters<P>();
+    add_up(x, gy, gradient, [&](const Number& g, int channel) { return gradient_of_sum(parameters, g, channel); });
+  }
+  /// The same without parameters, for convolutions that are not quantised.
   template <class X, class GY, class G>
   static constexpr void backward_parameters(const X& x, const GY& gy, G& gradient) {
-    check_input<X>();
-    check_training<GY>();
-    check_parameters<G>();
-    for (T& weight : gradient.weight) weight = T(0);
-    for (T& bias : gradient.bias) bias = T(0);
-    Loops::for_each_output([&](int channel, int output, auto each_tap) {
-      const T& share = gy.data[output];
-      gradient.bias.data[channel] += share;
-      each_tap([&](int weight, int cell) { gradient.weight.data[weight] += T(share * x.data[cell]); });
-    });
+    static_assert(!is_quantised,
+                  "ndpool: the way back of a quantised convolution needs its multipliers: its Parameters");
+    add_up(x, gy, gradient, [](const Number& g, int) { return g; });
   }
 
  private:
@@ -159,11 +166,39 @@ struct Conv1D {
     static_assert(std::same_as<P, Parameters>, "ndpool: weight and bias must be the Parameters of the layer");
   }
   template <class GY>
-  static constexpr void check_training() {
-    static_assert(settings.training, "ndpool: a layer for inference has no way back: give it the setting `training`");
-    static_assert(std::same_as<spec::Accumulator<T>, T> && spec::Differentiable<T>,
-                  "ndpool: layers of this scalar have no backward");
-    static_assert(std::same_as<GY, Output>, "ndpool: the gradient must have the scalar and the shape of the output");
+  static constexpr void check_gradient() {
+    detail::check_training<T, settings>();
+    static_assert(std::same_as<GY, OutputGradient>,
+                  "ndpool: the gradient must have the scalar and the shape of the output (floats for integers)");
+  }
+
+  /// The gradient of weight and bias; `of_sum(g, channel)` is the gradient of a sum, from g, that of its output.
+  template <class X, class GY, class G, class OfSum>
+  static constexpr void add_up(const X& x, const GY& gy, G& gradient, OfSum of_sum) {
+    check_input<X>();
+    check_gradient<GY>();
+    static_assert(std::same_as<G, ParameterGradient>,
+                  "ndpool: the gradient of weight and bias must be the ParameterGradient of the layer");
+    for (Number& weight : gradient.weight) weight = Number(0);
+    for (Number& bias : gradient.bias) bias = Number(0);
+    Loops::for_each_output([&](int channel, int output, auto each_tap) {
+      const Number share = of_sum(gy.data[output], channel);
+      gradient.bias.data[channel] += share;
+      each_tap(
+          [&](int weight, int cell) { gradient.weight.data[weight] += Number(share * without_zero(x.data[cell])); });
+    });
+  }
+  static constexpr Number gradient_of_sum(const Parameters& parameters, const Number& gy, int channel) {
+    if constexpr (is_quantised)
+      return gy * parameters.multiplier.data[channel].real();
+    else
+      return gy;
+  }
+  static constexpr Number without_zero(const T& x) {
+    if constexpr (is_quantised)
+      return static_cast<Number>(x - settings.zero_point);
+    else
+      return x;
   }
 
   static_assert(spec::fixed::can_count(geometry) && In::count <= INT32_MAX / 2 && OutputShape::count <= INT32_MAX / 2 &&

@@ -44,6 +44,17 @@ constexpr Settings quantised(int zero_point, int output_zero_point = Settings::a
   return {.count_include_pad = false, .zero_point = zero_point, .output_zero_point = output_zero_point};
 }
 
+/// The same layer in training mode: `with_training(quantised(-3))`.
+constexpr Settings with_training(Settings settings) {
+  settings.training = true;
+  return settings;
+}
+
+/// What gradients of a layer of T are made of. Those of integers are floats, per step of the stored numbers: rounding
+/// and clamping count as having the derivative 1 (straight-through), so that what rounds can learn.
+template <class T>
+using GradientOf = std::conditional_t<std::integral<T>, float, T>;
+
 namespace detail {
 
 template <class In, int spatial_axes>
@@ -66,6 +77,14 @@ struct Edged<Window<Parts...>, settings> {
 template <class T>
 constexpr bool is_number(int value) {
   return static_cast<int>(static_cast<T>(value)) == value;
+}
+
+/// What must hold for a layer to have a way back.
+template <class T, Settings settings>
+constexpr void check_training() {
+  static_assert(settings.training, "ndpool: a layer for inference has no way back: give it the setting `training`");
+  static_assert(std::integral<T> || (std::same_as<spec::Accumulator<T>, T> && spec::Differentiable<T>),
+                "ndpool: layers of this scalar have no backward");
 }
 
 /// What holds for every layer, whatever it computes.
