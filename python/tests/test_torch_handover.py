@@ -132,6 +132,40 @@ def test_functions_that_torch_lacks_are_traced_as_operators(call):
         torch.testing.assert_close(torch.autograd.grad(traced(x).sin().sum(), x)[0], expected)
 
 
+# torch.jit.script
+
+
+class Scriptable(torch.nn.Module):
+    """Every kind of pool, as functions."""
+
+    def forward(self, x):
+        y, indices = F.max_pool2d(x, 2, return_indices=True)
+        y = F.avg_pool2d(F.max_unpool2d(y, indices, [2, 2]), 3, 1, 1)
+        y = F.lp_pool2d(y, 2.0, 2) + F.adaptive_avg_pool2d(x, [4, 4])
+        return F.adaptive_max_pool2d(F.max_pool2d(y, 2), 1)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *(getattr(torch.nn, f"{name}{rank}d")(2) for rank in (1, 2, 3)
+          for name in ("MaxPool", "AvgPool", "AdaptiveAvgPool", "AdaptiveMaxPool")),
+        torch.nn.LPPool2d(2, 2), torch.nn.LPPool1d(3, 2), Scriptable(),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_scripted_modules_hold_the_pools_of_torch(module, tmp_path):
+    x = sample(int(repr(module)[repr(module).index("d(") - 1]) if "d(" in repr(module) else 2)
+    expected = module(x)
+    with ndpool.torch.install():
+        scripted = torch.jit.script(module)
+        torch.jit.save(scripted, tmp_path / "scripted.pt")
+        for script in (scripted, torch.jit.load(tmp_path / "scripted.pt")):
+            torch.testing.assert_close(script(x), expected)
+        assert "ndpool" not in str(scripted.inlined_graph)
+    torch.testing.assert_close(scripted(x), expected)
+
+
 # Tensors that are no plain memory
 
 

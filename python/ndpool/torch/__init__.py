@@ -14,6 +14,7 @@ from typing import Any
 import torch.nn.functional as _torch_functional
 
 from ndpool.torch import functional, nn
+from ndpool.torch._script import script_as
 
 # What torch has under the names of the functions that replace it.
 _originals: dict[str, Any] = {
@@ -21,6 +22,8 @@ _originals: dict[str, Any] = {
     for name in functional.__all__
     if hasattr(_torch_functional, name)
 }
+for _name, _original in _originals.items():
+    script_as(getattr(functional, _name), _original)
 
 
 class _Installed:
