@@ -109,6 +109,25 @@ wheel: build/release/python.stamp  ## Build a wheel that brings its shared libra
 test-wheel:  ## Try that wheel where there is only NumPy and no Highway
 	scripts/test_wheel.sh
 
+# The site and what looks at it.
+.PHONY: docs docs-serve test-site
+docs: build/release/python.stamp  ## Build the documentation site, into build/docs/html
+	@scripts/setup.sh docs
+	@scripts/venv.sh python/requirements-site.txt
+	cmake --build --preset release --target python_package
+	@mkdir -p build/doxygen
+	{ cat docs/Doxyfile; echo "WARN_AS_ERROR = NO"; } | doxygen - 2>build/doxygen/warnings.txt
+	PYTHONPATH=build/release/python build/venv/bin/python docs/pictures.py build/docs/pictures
+	PYTHONPATH=build/release/python build/venv/bin/sphinx-build -q -W -n -b html docs build/docs/html
+	@echo "The site is build/docs/html/index.html"
+
+docs-serve: docs  ## Show the documentation site on http://127.0.0.1:8000
+	build/venv/bin/python -m http.server --bind 127.0.0.1 --directory build/docs/html 8000
+
+test-site: docs  ## Run the guides that need other libraries, and look at the site and the demo page in a browser
+	cmake --build --preset release --target ndpool_command
+	PYTHONPATH=build/release/python build/venv/bin/python -m pytest -q tests/site
+
 format: build/venv/bin/ruff  ## Format the sources in place
 	@scripts/setup.sh lint
 	scripts/format.sh

@@ -1,17 +1,17 @@
 #!/bin/sh
 # Installs the system packages that a part of the project needs and that are missing. Does nothing, and needs no network,
 # when all are there. Only Debian and its relatives are set up; elsewhere it checks for the tools and prints what to install.
-#   scripts/setup.sh build|lint|bench|fuzz|python|embedded
+#   scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded
 set -eu
 
 part=${1:-}
 case $part in
   build)
     reason="to build the library, the command, the examples and the tests"
-    packages="libhwy-dev libgtest-dev libboost-dev libcli11-dev libfmt-dev libpng-dev libeigen3-dev"
-    fedora="gcc-c++ cmake ninja-build pkgconf google-highway-devel gtest-devel boost-devel cli11-devel fmt-devel libpng-devel eigen3-devel"
-    arch="gcc cmake ninja pkgconf highway gtest boost cli11 fmt libpng eigen"
-    homebrew="cmake ninja pkgconf highway googletest boost cli11 fmt libpng eigen"
+    packages="libhwy-dev libgtest-dev libboost-dev libcli11-dev libfmt-dev libpng-dev nlohmann-json3-dev libeigen3-dev"
+    fedora="gcc-c++ cmake ninja-build pkgconf google-highway-devel gtest-devel boost-devel cli11-devel fmt-devel libpng-devel json-devel eigen3-devel"
+    arch="gcc cmake ninja pkgconf highway gtest boost cli11 fmt libpng nlohmann-json eigen"
+    homebrew="cmake ninja pkgconf highway googletest boost cli11 fmt libpng nlohmann-json eigen"
     ;;
   lint)
     reason="to format and check the sources"
@@ -41,6 +41,13 @@ case $part in
     arch="python chromium"
     homebrew="python"
     ;;
+  docs)
+    reason="to build the documentation site and look at it in a browser"
+    packages="doxygen chromium"
+    fedora="doxygen chromium"
+    arch="doxygen chromium"
+    homebrew="doxygen"
+    ;;
   embedded)
     reason="to compile for a Cortex-M4 and emulate it"
     packages="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3"
@@ -48,13 +55,14 @@ case $part in
     arch="arm-none-eabi-gcc arm-none-eabi-newlib qemu-system-arm valgrind python"
     homebrew="--cask gcc-arm-embedded (and: brew install qemu; there is no valgrind)"
     ;;
-  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python|embedded" >&2; exit 2 ;;
+  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded" >&2; exit 2 ;;
 esac
 
 # Without dpkg nothing is installed. The list is printed once per part; CMake then names the first thing that is missing.
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
   case $part in
     lint) tools="clang-format clang-tidy shellcheck codespell" ;;
+    docs) tools="doxygen" ;;
     fuzz) tools="clang++" ;;
     embedded) tools="arm-none-eabi-g++ qemu-system-arm" ;;
     *) tools="cmake ninja pkg-config" ;;

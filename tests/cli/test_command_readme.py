@@ -1,4 +1,4 @@
-"""The shell example of the README prints what the README shows."""
+"""The shell examples of the README and of the guides print what they show."""
 
 import os
 import re
@@ -6,16 +6,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from command import COMMAND
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+# Each page, and how many commands it shows.
+PAGES = {"README.md": 4, "docs/guide/start.md": 1, "docs/guide/large-arrays.md": 8}
 
 
-def test_the_shell_example_prints_what_the_readme_shows(tmp_path):
-    blocks = re.findall(r"```console\n(.*?)```", README.read_text(), re.DOTALL)
-    assert len(blocks) == 1
-    commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", blocks[0], re.MULTILINE)
-    assert len(commands) > 1
+@pytest.mark.parametrize("page", PAGES)
+def test_the_shell_examples_print_what_is_shown(tmp_path, page):
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.MULTILINE)
+    assert len(commands) == PAGES[page]
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "ndpool").symlink_to(Path(COMMAND).resolve())
     (tmp_path / "bin" / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
