@@ -32,14 +32,14 @@ template <class From, class To>
 void convert_run(const From* from, To* to, Index count) {
   if constexpr (std::is_same_v<From, To>) {
     std::copy_n(from, count, to);
-  } else if constexpr (std::is_same_v<To, float> && sizeof(From) == 2) {
+  } else if constexpr (std::is_same_v<To, float> && sizeof(From) == 2 && !std::is_integral_v<From>) {
     using E = general::HalfSum<From>;
     const general::Finish finish;
     const hn::ScalableTag<float> d;
     Index i = 0;
     for (; i + E::lanes <= count; i += E::lanes) hn::StoreU(E::lift(from + i, finish), d, to + i);
     for (; i < count; ++i) to[i] = static_cast<To>(from[i]);
-  } else if constexpr (std::is_same_v<From, float> && sizeof(To) == 2) {
+  } else if constexpr (std::is_same_v<From, float> && sizeof(To) == 2 && !std::is_integral_v<To>) {
     using E = general::HalfSum<To>;
     const general::Finish finish;
     const hn::ScalableTag<float> d;

@@ -21,28 +21,32 @@ const void* load(const analytic::CopyLayout& layout, const void* array, void* bo
   return analytic::loaded<X>(layout, array, static_cast<W*>(box));
 }
 
+/// Results are always made in the box, also where the array could hold them in place: they are always copied.
 template <class W, class Y>
 void store(const analytic::CopyLayout& layout, const void* box, void* array, Rounding rounding) {
+  constexpr bool by_runs =
+      std::is_floating_point_v<Y> || (sizeof(Y) == 2 && !std::is_integral_v<Y> && std::is_same_v<W, float>);
   const W* const from = static_cast<const W*>(box);
-  if constexpr (std::is_floating_point_v<Y> || (sizeof(Y) == 2 && !std::is_integral_v<Y> && std::is_same_v<W, float>)) {
-    analytic::store<Y>(layout, from, array);
-  } else {
-    Y* const to = static_cast<Y*>(array);
-    const auto converted = [rounding](W value) {
-      if constexpr (std::is_integral_v<Y> && std::is_floating_point_v<W>)
-        return spec::round_to<Y>(value, rounding);
-      else if constexpr (std::is_integral_v<Y>)
-        return spec::clamp_to<Y>(static_cast<spec::Wide>(value));
-      else
-        return spec::convert<Y>(value);
-    };
-    analytic::copy_box(
-        layout,
-        [&](Index at, Index packed, Index count) {
+  Y* const to = static_cast<Y*>(array);
+  const auto converted = [rounding](W value) {
+    if constexpr (by_runs)
+      return analytic::number<Y>(value);
+    else if constexpr (std::is_integral_v<Y> && std::is_floating_point_v<W>)
+      return spec::round_to<Y>(value, rounding);
+    else if constexpr (std::is_integral_v<Y>)
+      return spec::clamp_to<Y>(static_cast<spec::Wide>(value));
+    else
+      return spec::convert<Y>(value);
+  };
+  analytic::copy_box(
+      layout,
+      [&](Index at, Index packed, Index count) {
+        if constexpr (by_runs)
+          analytic::convert_run(from + packed, to + at, count);
+        else
           for (Index i = 0; i < count; ++i) to[at + i] = converted(from[packed + i]);
-        },
-        [&](Index at, Index packed) { to[at] = converted(from[packed]); });
-  }
+      },
+      [&](Index at, Index packed) { to[at] = converted(from[packed]); });
 }
 
 template <class X>
