@@ -3,7 +3,9 @@
 #include "commands/commands.hpp"
 #include "commands/lists.hpp"
 #include "commands/operators.hpp"
+#include "drawn_axis.hpp"
 #include "errors.hpp"
+#include "sentences.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,40 +32,33 @@ struct ExplainCommand {
 };
 
 void print_arithmetic(int number, const Axis& axis, bool ceil_mode) {
-  if (axis.adaptive) {
-    fmt::print("Axis {}: {} bins over {} cells; bin i is [floor(i * {} / {}), ceil((i + 1) * {} / {}))\n", number,
-               axis.output, axis.input, axis.input, axis.output, axis.input, axis.output);
-    return;
-  }
-  fmt::print("Axis {}: {}(({} cells + {} before + {} after - window of {}) / stride {}) + 1 = {} outputs\n", number,
-             ceil_mode ? "ceil" : "floor", axis.input, axis.lo, axis.hi, axis.span(1), axis.stride, axis.output);
-  if (axis.dilation > 1)
-    fmt::print("        a window of {} taps, {} apart, reaches over ({} - 1) * {} + 1 = {} cells\n", axis.kernel,
-               axis.dilation, axis.kernel, axis.dilation, axis.span(1));
+  fmt::print("{}\n", output_size_sentence(axis, number, ceil_mode));
+  if (const std::string dilated = dilation_sentence(axis); !dilated.empty()) fmt::print("        {}\n", dilated);
 }
 
 /// One line per window: `#` is a tap on a cell, `o` a tap on padding, `.` a cell, `-` padding.
 void draw_windows(const Axis& axis) {
-  const Index reach =
-      axis.adaptive ? axis.input : std::max(axis.input + axis.hi, axis.start(axis.output - 1) + axis.span(1));
-  if (axis.lo + reach > most_drawn) {
+  const Range drawn = drawn_positions(axis);
+  if (drawn.end - drawn.begin > most_drawn) {
     fmt::print("        (too long to draw)\n");
     return;
   }
-  std::string cells;
-  for (Index c = -axis.lo; c < reach; ++c) cells += c < 0 || c >= axis.input ? '-' : static_cast<char>('0' + c % 10);
+  std::string cells, ground;
+  for (Index c = drawn.begin; c < drawn.end; ++c) {
+    const bool is_cell = ground_at(axis, c) == Ground::cell;
+    cells += is_cell ? static_cast<char>('0' + c % 10) : '-';
+    ground += is_cell ? '.' : '-';
+  }
   fmt::print("  {:>10}  {}\n", "cells", cells);
   for (Index o = 0; o < axis.output; ++o) {
     if (o == most_windows - 1 && axis.output > most_windows) {
       fmt::print("  {:>10}  {} more\n", "...", axis.output - o);
       break;
     }
-    std::string line;
-    for (Index c = -axis.lo; c < reach; ++c) line += c < 0 || c >= axis.input ? '-' : '.';
-    const Taps taps = axis.taps(o);
-    for (Index t = 0; t < taps.length; ++t) {
-      const Index cell = axis.start(o) + t * taps.step;
-      line[static_cast<std::size_t>(cell + axis.lo)] = cell < 0 || cell >= axis.input ? 'o' : '#';
+    std::string line = ground;
+    for (Index t = 0; t < axis.taps(o).length; ++t) {
+      const Index position = position_of_tap(axis, o, t);
+      line[static_cast<std::size_t>(position - drawn.begin)] = ground_at(axis, position) == Ground::cell ? '#' : 'o';
     }
     fmt::print("  {:>10}  {}\n", fmt::format("window {}", o), line);
   }
@@ -109,24 +104,8 @@ void print_table(const std::string& title, const std::vector<int>& axes, const s
   }
 }
 
-std::string cells_are(Index count) { return count == 1 ? "1 cell is" : fmt::format("{} cells are", count); }
-
-/// True if ceil mode would leave out nothing at the end of the axis.
-bool ceil_keeps_all(int number, const Axis& axis) {
-  Axis rounded;
-  const AxisWindow window{axis.kernel, axis.stride, axis.lo, axis.hi, axis.dilation, true};
-  return !windowed_axis(axis.input, window, number, rounded) && rounded.loss().cells == 0;
-}
-
-void warn_of_edges(int number, const Axis& axis, Index unseen) {
-  const Loss loss = axis.loss();
-  if (loss.cells > 0)
-    fmt::print("\nWarning: {} at the end of axis {}, in no window. To keep {}: {}--padding with {}:{} on this axis\n",
-               cells_are(loss.cells), number, loss.cells == 1 ? "it" : "them",
-               ceil_keeps_all(number, axis) ? "--ceil, or " : "", axis.lo, axis.hi + loss.padding);
-  if (unseen > loss.cells)
-    fmt::print("\nWarning: on axis {} {} between windows or their taps, and never seen\n", number,
-               cells_are(unseen - loss.cells));
+void warn(const std::string& sentence) {
+  if (!sentence.empty()) fmt::print("\nWarning: {}\n", sentence);
 }
 
 Dtype find_dtype(const std::string& name) {
@@ -221,9 +200,11 @@ void ExplainCommand::run() const {
     print_table(options.count_exclude_pad ? "Divisor of each window of an average, padding left out"
                                           : "Divisor of each window of an average, padding counted",
                 axes, divisors);
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    warn_of_edges(axes[i], geometry.axes[axes[i]], std::ranges::count(seen[i], 0));
-  if (const Fault fault = geometry.empty_window()) fmt::print("\nWarning: {}\n", message(fault));
+  for (const int a : axes) {
+    warn(edge_sentence(geometry.axes[a], a));
+    warn(gap_sentence(geometry.axes[a], a));
+  }
+  if (const Fault fault = geometry.empty_window()) warn(message(fault));
   fmt::print("{}", plan_text);
 }
 

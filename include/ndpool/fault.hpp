@@ -1,5 +1,5 @@
 // What can be wrong with a call, as a plain value: no heap, no strings, usable in constant expressions and without
-// an operating system. Sentences are made from faults in one place, src/error.cpp.
+// an operating system. Sentences are made from faults in one place, src/sentences.cpp.
 #pragma once
 
 #include <cstdint>
