@@ -66,7 +66,7 @@ class Setting {
     fill(out_.as<Y>(), out_count_);
     reads_ = {&x_}, writes_ = {&out_};
     if (case_.map == Map::forward)
-      run_ = [this](const Watch& watch) { return forward(watch); };
+      run_ = [this](const ProgressCallback& callback) { return forward(callback); };
     else if (case_.map == Map::indices_u8)
       set_indices<std::uint8_t>();
     else if (case_.map == Map::indices_i64)
@@ -84,8 +84,8 @@ class Setting {
     const bool threaded = case_.threads > 1;
     std::vector<Activity> runs = {{map, run_}};
     if (threaded)
-      runs = {{one_thread, [&](const Watch& watch) { return run_with(&alone, watch); }},
-              {map, [&](const Watch& watch) { return run_with(nullptr, watch); }}};
+      runs = {{one_thread, [&](const ProgressCallback& callback) { return run_with(&alone, callback); }},
+              {map, [&](const ProgressCallback& callback) { return run_with(nullptr, callback); }}};
     if (case_.is_analytic()) add_pass(runs);
 
     // Non-temporal stores leave what they write outside the cache, where the map should not find it: the map is run
@@ -94,7 +94,7 @@ class Setting {
     std::vector<Activity> activities;
     for (const Stores stores : {Stores::non_temporal, Stores::plain})
       for (const std::size_t bytes : {4096U, 65536U}) {
-        activities.push_back({limit, [&stream, stores, bytes](const Watch&) {
+        activities.push_back({limit, [&stream, stores, bytes](const ProgressCallback&) {
                                 stream.run(stores, bytes);
                                 return true;
                               }});
@@ -119,18 +119,18 @@ class Setting {
       default: return plan_.implementation(MapKind::vjp_from_indices);
     }
   }
-  bool forward(const Watch& watch) const {
+  bool forward(const ProgressCallback& callback) const {
     if constexpr (std::same_as<T, Y>) {
-      return plan_.forward(x_.as<T>(), out_.as<Y>(), watch);
+      return plan_.forward(x_.as<T>(), out_.as<Y>(), callback);
     } else {
       const View<const T> x(x_.as<T>(), case_.problem.shape, strides_);
-      return case_.problem.pool.forward(x, View<Y>(out_.as<Y>(), plan_.output_shape()), watch);
+      return case_.problem.pool.forward(x, View<Y>(out_.as<Y>(), plan_.output_shape()), callback);
     }
   }
 
-  bool run_with(Executor* executor, const Watch& watch) const {
+  bool run_with(Executor* executor, const ProgressCallback& callback) const {
     set_executor(executor);
-    const bool finished = run_(watch);
+    const bool finished = run_(callback);
     set_executor(nullptr);
     return finished;
   }
@@ -144,7 +144,7 @@ class Setting {
     Wide *const in = pass_block_.as<Wide>(), *const out = in + block;
     fill(in, block);
     const auto add = [&](auto of_block) {
-      runs.push_back({pass, [count = in_count_, of_block](const Watch&) {
+      runs.push_back({pass, [count = in_count_, of_block](const ProgressCallback&) {
                         for (std::size_t begin = 0; begin < count; begin += block)
                           of_block(std::min(block, count - begin));
                         return true;
@@ -163,8 +163,8 @@ class Setting {
   void set_indices() {
     if constexpr (std::same_as<T, Y>) {
       indices_ = Buffer(out_count_ * sizeof(I));
-      run_ = [this](const Watch& watch) {
-        return plan_.forward(x_.as<const T>(), out_.as<T>(), indices_.as<I>(), watch);
+      run_ = [this](const ProgressCallback& callback) {
+        return plan_.forward(x_.as<const T>(), out_.as<T>(), indices_.as<I>(), callback);
       };
       reads_ = {&x_}, writes_ = {&out_, &indices_};
     } else {
@@ -180,10 +180,14 @@ class Setting {
       tangent_ = Buffer(span_ * sizeof(T));
       fill(tangent_.as<T>(), span_);
       if (case_.map == Map::jvp) {
-        run_ = [this](const Watch& watch) { return plan_.jvp(x_.as<T>(), tangent_.as<T>(), out_.as<T>(), watch); };
+        run_ = [this](const ProgressCallback& callback) {
+          return plan_.jvp(x_.as<T>(), tangent_.as<T>(), out_.as<T>(), callback);
+        };
         reads_ = {&tangent_}, writes_ = {&out_};
       } else {
-        run_ = [this](const Watch& watch) { return plan_.vjp(x_.as<T>(), out_.as<T>(), tangent_.as<T>(), watch); };
+        run_ = [this](const ProgressCallback& callback) {
+          return plan_.vjp(x_.as<T>(), out_.as<T>(), tangent_.as<T>(), callback);
+        };
         reads_ = {&out_}, writes_ = {&tangent_};
       }
       if (case_.map == Map::vjp_from_u8)
@@ -202,8 +206,8 @@ class Setting {
     run_ = nullptr;
     if (!has_winners) return;
     fill(out_.as<T>(), out_count_);
-    run_ = [this](const Watch& watch) {
-      return plan_.vjp_from_indices(indices_.as<const I>(), out_.as<T>(), tangent_.as<T>(), watch);
+    run_ = [this](const ProgressCallback& callback) {
+      return plan_.vjp_from_indices(indices_.as<const I>(), out_.as<T>(), tangent_.as<T>(), callback);
     };
     reads_ = {&indices_, &out_}, writes_ = {&tangent_};
   }
@@ -214,7 +218,7 @@ class Setting {
   Plan<T> plan_;
   std::size_t in_count_, out_count_, span_;
   Buffer x_, out_, tangent_, indices_, pass_block_;
-  std::function<bool(const Watch&)> run_;  ///< none if there are no winners to run with
+  std::function<bool(const ProgressCallback&)> run_;  ///< none if there are no winners to run with
   std::vector<const Buffer*> reads_, writes_;
 };
 
@@ -253,7 +257,7 @@ std::optional<Result> measure(const Case& measured, const Effort& effort) {
 
 std::vector<std::pair<std::string, std::function<double(const Effort&)>>> calls() {
   const auto one_of = [](int count, const Effort& effort, const std::function<void()>& call) {
-    const auto many = [&](const Watch&) {
+    const auto many = [&](const ProgressCallback&) {
       for (int i = 0; i < count; ++i) call();
       return true;
     };

@@ -1,4 +1,4 @@
-// Measures in a child process: a kernel that never looks at its watch can only be stopped by a signal.
+// Measures in a child process: a kernel that never calls back can only be stopped by a signal.
 #include "measure.hpp"
 
 #include <sys/mman.h>

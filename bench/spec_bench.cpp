@@ -65,9 +65,9 @@ void vjp(benchmark::State& state, const ndpool::Pool& pool) {
   BENCHMARK_CAPTURE(vjp, name, pool)
 
 BENCHMARK(copy);
-NDPOOL_BENCH(max, ndpool::max_pool(window).by_spec());
-NDPOOL_BENCH(avg, ndpool::avg_pool(window).by_spec());
-NDPOOL_BENCH(smooth_max, ndpool::smooth_max_pool(window).by_spec());
-NDPOOL_BENCH(lp, ndpool::lp_pool(2, window).by_spec());
+NDPOOL_BENCH(max, ndpool::max_pool(window).without_kernels());
+NDPOOL_BENCH(avg, ndpool::avg_pool(window).without_kernels());
+NDPOOL_BENCH(smooth_max, ndpool::smooth_max_pool(window).without_kernels());
+NDPOOL_BENCH(lp, ndpool::lp_pool(2, window).without_kernels());
 
 }  // namespace

@@ -26,7 +26,7 @@ void set_alarm(double seconds) {
 
 Times::Times() { std::ranges::fill(best, std::numeric_limits<double>::infinity()); }
 
-bool run_within(double seconds, const Effort& effort, const std::function<bool(const Watch&)>& run) {
+bool run_within(double seconds, const Effort& effort, const std::function<bool(const ProgressCallback&)>& run) {
   struct Deadline {
     Clock::time_point start;
     double seconds;
@@ -36,7 +36,7 @@ bool run_within(double seconds, const Effort& effort, const std::function<bool(c
     return seconds_since(end.start) < end.seconds;
   };
   set_alarm(effort.kill_limit);
-  const bool finished = run(Watch{keep_going, &deadline});
+  const bool finished = run(ProgressCallback{keep_going, &deadline});
   set_alarm(0);
   return finished;
 }

@@ -21,7 +21,7 @@ struct Effort {
 enum Purpose : unsigned char { limit, map, one_thread, pass, purposes };
 struct Activity {
   Purpose purpose;
-  std::function<bool(const Watch&)> run;  ///< false if the watch has stopped it
+  std::function<bool(const ProgressCallback&)> run;  ///< false if the callback has cancelled it
 };
 
 /// Plain values, so that another process can read them while they are made.
@@ -35,6 +35,6 @@ struct Times {
 void measure_times(const Effort& effort, const std::vector<Activity>& activities, Times& times);
 
 /// Runs once. False if it was stopped after so many seconds, which are at most those of the effort's kill limit.
-bool run_within(double seconds, const Effort& effort, const std::function<bool(const Watch&)>& run);
+bool run_within(double seconds, const Effort& effort, const std::function<bool(const ProgressCallback&)>& run);
 
 }  // namespace ndpool::bench

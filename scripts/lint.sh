@@ -34,6 +34,11 @@ spelling() {
     xargs codespell --quiet-level 3
 }
 
+# Every public name is documented: docs/Doxyfile makes warnings errors.
+documented() {
+  mkdir -p build && doxygen docs/Doxyfile
+}
+
 tidy_files() {
   if [ "$mode" = all ]; then
     git ls-files 'src/*.cpp' 'examples/*.cpp' 'python/*.cpp' 'cli/*.cpp'
@@ -65,6 +70,7 @@ check mypy build/venv/bin/mypy --no-error-summary python/ndpool
 check shellcheck shell_check
 check codespell spelling
 check words python3 scripts/words.py
+check doxygen documented
 [ "$mode" = fast ] || check clang-tidy clang_tidy
 
 # shellcheck disable=SC2086  # a list of names

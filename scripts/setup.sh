@@ -15,14 +15,14 @@ case $part in
     ;;
   lint)
     reason="to format and check the sources"
-    packages="clang-format clang-tidy shellcheck codespell"
-    fedora="clang-tools-extra ShellCheck codespell"
-    arch="clang shellcheck codespell"
-    homebrew="llvm shellcheck codespell"
+    packages="clang-format clang-tidy shellcheck codespell doxygen"
+    fedora="clang-tools-extra ShellCheck codespell doxygen"
+    arch="clang shellcheck codespell doxygen"
+    homebrew="llvm shellcheck codespell doxygen"
     ;;
   bench)
     reason="to measure"
-    packages="libbenchmark-dev"
+    packages="libbenchmark-dev libsleef-dev"
     fedora="google-benchmark-devel"
     arch="benchmark"
     homebrew="google-benchmark"
@@ -61,7 +61,7 @@ esac
 # Without dpkg nothing is installed. The list is printed once per part; CMake then names the first thing that is missing.
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
   case $part in
-    lint) tools="clang-format clang-tidy shellcheck codespell" ;;
+    lint) tools="clang-format clang-tidy shellcheck codespell doxygen" ;;
     docs) tools="doxygen" ;;
     fuzz) tools="clang++" ;;
     embedded) tools="arm-none-eabi-g++ qemu-system-arm" ;;

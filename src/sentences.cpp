@@ -173,6 +173,19 @@ std::string message(const Fault& fault) {
       out << (fault.argument == Argument::grad_out ? "backward has nothing to go back from" : "mask has no winners")
           << ": it needs a forward in training mode before it";
       break;
+    case Code::stride_mismatch:
+      out << argument << " has stride " << v[0] << " on axis " << fault.axis << "; the plan was made for stride "
+          << v[1];
+      break;
+    case Code::before_container:
+      out << argument << " lead " << Count{v[0], "element", "elements"}
+          << " before the first of the container; make the view from the address of position 0";
+      break;
+    case Code::empty_plan:
+      out << "the plan is empty: it was default-constructed or moved from; Pool::plan makes one";
+      break;
+    case Code::name_repeated: out << "a node of the graph has this name already"; break;
+    case Code::compiled_before: out << "the node was added to its graph after the program was compiled"; break;
   }
   return std::move(out).text();
 }

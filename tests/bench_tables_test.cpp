@@ -69,9 +69,9 @@ TEST(BenchTables, AFinishedRunIsBetterThanAStoppedOne) {
 
 TEST(BenchTables, ARunIsStoppedAndNotRepeated) {
   int runs = 0;
-  const auto endless = [&](const Watch& watch) {
+  const auto endless = [&](const ProgressCallback& callback) {
     ++runs;
-    while (watch.keep_going(watch.context, 0)) continue;
+    while (callback.keep_going(callback.context, 0)) continue;
     return false;
   };
   bench::Times times;
@@ -84,12 +84,12 @@ TEST(BenchTables, ARunIsStoppedAndNotRepeated) {
 
 TEST(BenchTables, SlowRunsAreNotRepeated) {
   int slow = 0, quick = 0;
-  const auto sleep = [&](const Watch&) {
+  const auto sleep = [&](const ProgressCallback&) {
     ++slow;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return true;
   };
-  const auto return_at_once = [&](const Watch&) {
+  const auto return_at_once = [&](const ProgressCallback&) {
     ++quick;
     return true;
   };

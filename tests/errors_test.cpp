@@ -102,7 +102,7 @@ Call unpool(const Adaptive& size, const Shape& values, const Shape& indices, con
   return [=](Memory& m) { max_unpool(size).forward(on(m.y, values), on(m.indices, indices), on(m.x, x)); };
 }
 Call unpool_vjp(const Adaptive& size, const Shape& indices, const Shape& gx, const Shape& gy) {
-  return [=](Memory& m) { max_unpool(size).vjp(on(m.indices, indices), on(m.gx, gx), on(m.gy, gy)); };
+  return [=](Memory& m) { max_unpool(size).vjp(on(m.gx, gx), on(m.indices, indices), on(m.gy, gy)); };
 }
 Call compact(const Pool& pool, const Shape& x, const Shape& indices, const Shape& taps) {
   return [=](Memory& m) { spec::compact_from_flat(pool.geometry(x), on(m.indices, indices), on(m.taps, taps)); };
@@ -240,7 +240,7 @@ std::vector<Wrong> empty_windows_and_overflows() {
             }),
       Wrong("ElementCountOfAContainerOverflows", overflow, "shape...64 bits",
             [](Memory& m) {
-              view(m.x, {huge, huge});
+              static_cast<void>(view(m.x, {huge, huge}));
             }),
   };
 }
@@ -395,13 +395,13 @@ std::vector<Wrong> wrong_arrays() {
             [](Memory& m) { couples.vjp(on(m.x, {4}), on(m.gy, {2}), on(m.gy, {4})); }),
       Wrong("ContainerTooSmall", too_few_elements, "shape...65...64",
             [](Memory& m) {
-              view(m.x, {13, 5});
+              static_cast<void>(view(m.x, {13, 5}));
             }),
       Wrong("ContainerUnder65Axes", rank_too_large, "...65 axes...64",
             [](Memory& m) { couples.forward(view(m.x, Shape::filled(65, 1)), on(m.y, {2})); }),
       Wrong("ContainerUnderANegativeShape", negative, "shape -2 on axis 1",
             [](Memory& m) {
-              view(m.x, {4, -2});
+              static_cast<void>(view(m.x, {4, -2}));
             }),
       Wrong("FoldOfAnotherShape", shape_mismatch, "x has length 5 on axis 0...expected 4",
             [](Memory& m) { spec::fold(couples.geometry({4}), on(m.x, {5}), 0.0F, [](float, float b) { return b; }); }),
@@ -464,9 +464,9 @@ std::vector<Wrong> wrong_unpools() {
       Wrong("UnpoolVjpGyShape", shape_mismatch, "gy has length 3 on axis 0...expected 2",
             unpool_vjp({.output_size = {4}}, {2}, {4}, {3})),
       Wrong("UnpoolVjpGyOverlapsGx", overlap, "gy overlaps",
-            [](Memory& m) { to_four.vjp(on(m.indices, {2}), on(m.gx, {4}), on(m.gx, {2})); }),
+            [](Memory& m) { to_four.vjp(on(m.gx, {4}), on(m.indices, {2}), on(m.gx, {2})); }),
       Wrong("UnpoolVjpGyOverlapsIndices", overlap, "gy overlaps",
-            [](Memory& m) { to_four.vjp(on(m.indices, {2}), on(m.gx, {4}), over<float>(m.indices, {2})); }),
+            [](Memory& m) { to_four.vjp(on(m.gx, {4}), on(m.indices, {2}), over<float>(m.indices, {2})); }),
   };
 }
 
@@ -522,10 +522,37 @@ std::vector<Wrong> wrong_layers() {
   };
 }
 
+std::vector<Wrong> wrong_views_and_plans() {
+  const auto with_plan = [](const auto& call) -> Call {
+    return [call](Memory& m) { call(m, couples.plan<float>({4}, {2})); };
+  };
+  return {
+      Wrong("PlanOfNothing", empty_plan, "the plan is empty",
+            [](Memory& m) { Plan<float>().forward(m.x.data(), m.y.data()); }),
+      Wrong("PlanViewStride", stride_mismatch, "x has stride 1 on axis 0...made for stride 2",
+            with_plan([](Memory& m, const Plan<float>& plan) { plan.forward(on(m.x, {4}), on(m.y, {2})); })),
+      Wrong("PlanViewShape", shape_mismatch, "y has length 3 on axis 0; expected 2",
+            with_plan(
+                [](Memory& m, const Plan<float>& plan) { plan.forward(view(m.x.data(), {4}, {2}), on(m.y, {3})); })),
+      Wrong("PlanGradientNotPacked", stride_mismatch, "gy has stride 3 on axis 0...made for stride 1",
+            with_plan([](Memory& m, const Plan<float>& plan) {
+              plan.vjp(view(m.x.data(), {4}, {2}), view(m.gy.data(), {2}, {3}), view(m.gx.data(), {4}, {2}));
+            })),
+      Wrong("ContainerTooSmallForStrides", too_few_elements, "strides needs 67 elements...holds 64",
+            [](Memory& m) { couples.forward(view(m.x, {4}, {22}), on(m.y, {2})); }),
+      Wrong("ContainerWithNegativeStrides", before_container, "strides lead 3 elements before the first",
+            [](Memory& m) { couples.forward(view(m.x, {4}, {-1}), on(m.y, {2})); }),
+      Wrong("ContainerStrideCount", wrong_count, "strides has 2 entries...must be 1",
+            [](Memory& m) {
+              couples.forward(view(m.x, {4}, {1, 1}), on(m.y, {2}));
+            }),
+  };
+}
+
 std::vector<Wrong> all_wrong_calls() {
   std::vector<Wrong> all;
   for (const auto& table : {wrong_windows(), empty_windows_and_overflows(), wrong_options_and_scalars(), wrong_arrays(),
-                            wrong_unpools(), wrong_compact_indices(), wrong_layers()})
+                            wrong_unpools(), wrong_compact_indices(), wrong_layers(), wrong_views_and_plans()})
     all.insert(all.end(), table.begin(), table.end());
   return all;
 }
@@ -581,7 +608,8 @@ TEST(TableOfWrongCalls, HasEveryCodeAndEveryArgument) {
     codes.insert(fault.code);
     arguments.insert(fault.argument);
   }
-  for (int code = 1; code <= static_cast<int>(Code::nothing_kept); ++code)
+  // Codes after these are about graphs: tests/graph/wrong_graphs_test.cpp.
+  for (int code = 1; code <= static_cast<int>(Code::empty_plan); ++code)
     EXPECT_TRUE(codes.contains(static_cast<Code>(code))) << "no wrong call has code " << code;
   for (int argument = 1; argument <= static_cast<int>(Argument::strides); ++argument)
     EXPECT_TRUE(arguments.contains(static_cast<Argument>(argument))) << "no wrong call is about argument " << argument;

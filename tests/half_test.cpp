@@ -241,7 +241,7 @@ TYPED_TEST(EachHalf, UnpoolingPlacesTheValues) {
   const Array<Index> at({3}, std::vector<Index>{1, 1, 0});
   Array<TypeParam> x({3}), gy({3});
   max_unpool({.output_size = {3}}).forward(y.view(), at.view(), x.view());
-  max_unpool({.output_size = {3}}).vjp(at.view(), gx.view(), gy.view());
+  max_unpool({.output_size = {3}}).vjp(gx.view(), at.view(), gy.view());
   EXPECT_EQ(x, row<TypeParam>({3, 2, 0}));
   EXPECT_EQ(gy, row<TypeParam>({0, 20, 10}));
 }

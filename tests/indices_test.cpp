@@ -185,7 +185,7 @@ Array<double> unpool(const Adaptive& size, const Array<double>& values, const Ar
 
 Array<double> unpool_vjp(const Adaptive& size, const Array<Index>& at, const Array<double>& gx) {
   Array<double> gy(at.shape(), -1);
-  max_unpool(size).vjp(at.view(), gx.view(), gy.view());
+  max_unpool(size).vjp(gx.view(), at.view(), gy.view());
   return gy;
 }
 

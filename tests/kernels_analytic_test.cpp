@@ -126,7 +126,7 @@ void check_values(const Case& problem, const Array<T>& x, const Array<Exact>& ex
 }
 template <class T>
 void check_values(const Case& problem, const Array<T>& x, Worst& worst) {
-  const Array<Exact> exact_x = exact(x), expected = forward(problem.problem.pool.by_spec(), exact_x);
+  const Array<Exact> exact_x = exact(x), expected = forward(problem.problem.pool.without_kernels(), exact_x);
   on_every_target([&] { check_values(problem, x, exact_x, expected, worst); });
 }
 
@@ -144,7 +144,7 @@ Exact derivative_bound(const Case& problem, const Array<Exact>& x) {
 
 template <class T>
 void check_derivatives(const Case& problem, const Array<T>& x, const Array<T>& dx, const Array<T>& gy, Worst& worst) {
-  const Pool pool = problem.problem.pool, by_spec = pool.by_spec();
+  const Pool pool = problem.problem.pool, by_spec = pool.without_kernels();
   const Array<Exact> exact_x = exact(x), same_signs = problem.is_lp ? magnitudes(exact_x) : exact_x;
   const Exact bound = derivative_bound(problem, exact_x) * std::numeric_limits<T>::epsilon();
   const auto check = [&](const char* name, const Array<T>& found, const Array<T>& same_type,
@@ -320,7 +320,7 @@ TYPED_TEST(AnalyticKernel, LargestMagnitudesAreExact) {
       std::mt19937_64 random(seed() + std::hash<std::string>()(line));
       const Problem problem = parse_problem(line);
       ASSERT_NE(problem.pool.template plan<TypeParam>(problem.shape).implementation(MapKind::forward), "reference");
-      const Array<TypeParam> x = make(problem.shape, random), expected = forward(problem.pool.by_spec(), x);
+      const Array<TypeParam> x = make(problem.shape, random), expected = forward(problem.pool.without_kernels(), x);
       on_every_target([&] {
         const Array<TypeParam> y = forward(problem.pool, x);
         for (Index i = 0; i < y.size(); ++i)

@@ -3,6 +3,7 @@
 //   NDPOOL_PROBLEMS=N      runs N problems, over all scalars together, instead of the 20,000 of `make test`
 //   NDPOOL_PROBLEM='...'   runs this one, as a failure prints it, with every scalar on every target
 #include "equivalence.hpp"
+#include "kernels/kernels.hpp"
 #include "support/generated.hpp"
 #include "support/kernels.hpp"
 
@@ -205,7 +206,7 @@ TYPED_TEST(GeneratedProblems, EqualTheSpec) {
   if (const char* line = std::getenv("NDPOOL_PROBLEM"); line != nullptr) return check_on_all_targets<TypeParam>(line);
   const long wanted = (wanted_problems() * share<TypeParam>() + all_shares() - 1) / all_shares();
   const std::vector<std::string> names = targets();
-  std::mt19937_64 random(seed() + static_cast<std::uint64_t>(kind_of<TypeParam>()));
+  std::mt19937_64 random(seed() + static_cast<std::uint64_t>(dtype_of<TypeParam>()));
   long ran = 0, rejected = 0;
   for (long i = 0; i < wanted && !this->HasFailure(); ++i) {
     const std::string line = generated_problem(random, !std::integral<TypeParam>);

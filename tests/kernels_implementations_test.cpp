@@ -11,7 +11,7 @@ namespace ndpool::testing {
 template <class T>
 class Implementations : public ::testing::Test {};
 #define NDPOOL_ROW(name, type) type,
-using AllScalars = ::testing::Types<NDPOOL_ALL_SCALARS(NDPOOL_ROW) float>;
+using AllScalars = ::testing::Types<NDPOOL_DTYPES(NDPOOL_ROW) float>;
 #undef NDPOOL_ROW
 TYPED_TEST_SUITE(Implementations, AllScalars);
 
@@ -71,7 +71,7 @@ void check_all_implementations(const std::string& line, std::mt19937_64& random,
                                bool zeros = false) {
   const Problem problem = parse_problem(line);
   try {
-    problem.pool.plan<T>(problem.shape);
+    static_cast<void>(problem.pool.plan<T>(problem.shape));
   } catch (const Error&) {
     return;
   }
@@ -150,7 +150,7 @@ TEST(PlanOptions, ForceAnImplementationByItsName) {
 TEST(PlanOptions, NameWhatAcceptsTheProblemIfTheNameDoesNot) {
   const auto message = [](const char* name) -> std::string {
     try {
-      sum_pool({.kernel = {3}}).plan<std::int64_t>({64}, {}, {.implementation = name});
+      static_cast<void>(sum_pool({.kernel = {3}}).plan<std::int64_t>({64}, {}, {.implementation = name}));
     } catch (const std::invalid_argument& error) {
       return error.what();
     }
@@ -172,7 +172,7 @@ TEST(PlanOptions, ServeEveryBuiltInScalarWithoutTheReference) {
       EXPECT_NE(pool.plan<T>(shape).implementation(MapKind::forward), "reference");
   };
 #define NDPOOL_ROW(name, type) check.template operator()<type>();
-  NDPOOL_ALL_SCALARS(NDPOOL_ROW)
+  NDPOOL_DTYPES(NDPOOL_ROW)
 #undef NDPOOL_ROW
 }
 

@@ -1,5 +1,6 @@
 // Every kernel against the reference, on every instruction set this machine has.
 #include "support/kernels.hpp"
+#include "plan/kernel_plan.hpp"
 #include "support/placed.hpp"
 #include "support/sweep.hpp"
 
@@ -25,7 +26,7 @@ TYPED_TEST(KernelScalar, ForwardEqualsTheSpecBitForBitOnEveryTarget) {
     const ForcedTarget forced(target);
     sweep(has_kernels, [&](const Problem& problem, std::mt19937_64& random) {
       const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
-      const Array<TypeParam> expected = forward(problem.pool.by_spec(), x), y = forward(problem.pool, x);
+      const Array<TypeParam> expected = forward(problem.pool.without_kernels(), x), y = forward(problem.pool, x);
       with_kernels +=
           problem.pool.plan<TypeParam>(problem.shape).implementation(MapKind::forward) != "reference" ? 1 : 0;
       for (Index i = 0; i < y.size(); ++i)
@@ -48,7 +49,7 @@ void sweep_targets(Wanted wanted, Check check) {
 TYPED_TEST(KernelScalar, IndicesEqualTheSpecOnEveryTarget) {
   sweep_targets(has_winners, [](const Problem& problem, std::mt19937_64& random) {
     const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
-    const Pool by_spec = problem.pool.by_spec();
+    const Pool by_spec = problem.pool.without_kernels();
     Array<TypeParam> y(problem.pool.output_shape(problem.shape)), expected_y(y.shape());
     Array<Index> found(y.shape()), expected(y.shape());
     problem.pool.forward(x.view(), y.view(), found.view());
@@ -66,10 +67,10 @@ TYPED_TEST(KernelScalar, LongRowsEqualTheSpecOnEveryTarget) {
       std::mt19937_64 random(seed());
       const Problem problem = parse_problem(line);
       const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
-      const Array<TypeParam> expected = forward(problem.pool.by_spec(), x), y = forward(problem.pool, x);
+      const Array<TypeParam> expected = forward(problem.pool.without_kernels(), x), y = forward(problem.pool, x);
       for (Index i = 0; i < y.size(); ++i) ASSERT_TRUE(same(y[i], expected[i])) << "output " << i;
       if (!has_winners(line)) continue;
-      EXPECT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x));
+      EXPECT_EQ(indices(problem.pool, x), indices(problem.pool.without_kernels(), x));
     }
   }
 }
@@ -91,7 +92,7 @@ TYPED_TEST(KernelFloat, JvpEqualsTheSpecBitForBitOnEveryTarget) {
   sweep_targets(has_kernels, [](const Problem& problem, std::mt19937_64& random) {
     const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
     const Array<TypeParam> dx = awkward_numbers<TypeParam>(problem.shape, random);
-    const Array<TypeParam> dy = jvp(problem.pool, x, dx), expected = jvp(problem.pool.by_spec(), x, dx);
+    const Array<TypeParam> dy = jvp(problem.pool, x, dx), expected = jvp(problem.pool.without_kernels(), x, dx);
     for (Index i = 0; i < dy.size(); ++i)
       ASSERT_TRUE(same(dy[i], expected[i])) << "output " << i << ": " << dy[i] << " instead of " << expected[i];
   });
@@ -101,7 +102,7 @@ TYPED_TEST(KernelFloat, VjpEqualsTheSpecOnEveryTarget) {
   sweep_targets(has_kernels, [](const Problem& problem, std::mt19937_64& random) {
     const Array<TypeParam> x = awkward_numbers<TypeParam>(problem.shape, random);
     const Array<TypeParam> gy = whole_numbers<TypeParam>(problem.pool.output_shape(problem.shape), random);
-    const Array<TypeParam> gx = vjp(problem.pool, x, gy), expected = vjp(problem.pool.by_spec(), x, gy);
+    const Array<TypeParam> gx = vjp(problem.pool, x, gy), expected = vjp(problem.pool.without_kernels(), x, gy);
     // Shares of averages are rounded, so their sums depend on the order: one unit in the last place for each window.
     const Index windows = problem.pool.geometry(problem.shape).tap_count();
     const TypeParam bound = 9 * static_cast<TypeParam>(windows) * std::numeric_limits<TypeParam>::epsilon();
@@ -133,7 +134,7 @@ template <class I, class T>
 Array<I> some_indices(const Problem& problem, const Array<T>& x, std::mt19937_64& random) {
   Array<T> y(problem.pool.output_shape(problem.shape));
   Array<I> indices(y.shape());
-  problem.pool.by_spec().forward(x.view(), y.view(), indices.view());
+  problem.pool.without_kernels().forward(x.view(), y.view(), indices.view());
   for (I& index : indices)
     if (random() % 9 == 0) index = static_cast<I>(-1);
   return indices;
@@ -147,8 +148,8 @@ void check_maps_by_indices(const Problem& problem, std::mt19937_64& random) {
   const Array<I> indices = some_indices<I>(problem, x, random);
   const Array<T> gy = awkward_numbers<T>(indices.shape(), random);
   Array<T> dy(gy.shape(), T(77)), expected_dy(gy.shape()), gx(x.shape(), T(77)), expected_gx(x.shape());
-  problem.pool.by_spec().jvp_from_indices(indices.view(), x.view(), expected_dy.view());
-  problem.pool.by_spec().vjp_from_indices(indices.view(), gy.view(), expected_gx.view());
+  problem.pool.without_kernels().jvp_from_indices(indices.view(), x.view(), expected_dy.view());
+  problem.pool.without_kernels().vjp_from_indices(indices.view(), gy.view(), expected_gx.view());
   problem.pool.jvp_from_indices(indices.view(), x.view(), dy.view());
   problem.pool.vjp_from_indices(indices.view(), gy.view(), gx.view());
   for (Index i = 0; i < dy.size(); ++i) ASSERT_TRUE(same(dy[i], expected_dy[i])) << "output " << i;
@@ -238,7 +239,7 @@ TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
   for (const std::string& target : targets()) {
     const ForcedTarget forced(target);
     for (const Case& c : cases) {
-      const Unpool unpool = max_unpool(c.size), by_spec = unpool.by_spec();
+      const Unpool unpool = max_unpool(c.size), by_spec = unpool.without_kernels();
       const Array<TypeParam> values = awkward_numbers<TypeParam>(c.shape, random);
       Array<TypeParam> x(unpool.output_shape(c.shape), TypeParam(77)), expected_x(x.shape());
       Array<TypeParam> gy(c.shape, TypeParam(77)), expected_gy(c.shape);
@@ -249,8 +250,8 @@ TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
       unpool.forward(values.view(), indices.view(), x.view());
       by_spec.forward(values.view(), indices.view(), expected_x.view());
       for (Index i = 0; i < x.size(); ++i) ASSERT_TRUE(same(x[i], expected_x[i])) << "cell " << i;
-      unpool.vjp(indices.view(), x.view(), gy.view());
-      by_spec.vjp(indices.view(), x.view(), expected_gy.view());
+      unpool.vjp(x.view(), indices.view(), gy.view());
+      by_spec.vjp(x.view(), indices.view(), expected_gy.view());
       for (Index i = 0; i < gy.size(); ++i) ASSERT_TRUE(same(gy[i], expected_gy[i])) << "value " << i;
 
       const StridedArray<TypeParam> strided_values(values);
@@ -258,7 +259,7 @@ TYPED_TEST(KernelScalar, UnpoolingEqualsTheSpecOnEveryTarget) {
       StridedArray<TypeParam> strided_x{Array<TypeParam>(x.shape(), TypeParam(77))},
           strided_gy{Array<TypeParam>(gy.shape(), TypeParam(77))};
       unpool.forward(strided_values.view, strided_indices.view, strided_x.view);
-      unpool.vjp(strided_indices.view, strided_x.view, strided_gy.view);
+      unpool.vjp(strided_x.view, strided_indices.view, strided_gy.view);
       const Array<TypeParam> packed_x = strided_x.packed(), packed_gy = strided_gy.packed();
       for (Index i = 0; i < x.size(); ++i) ASSERT_TRUE(same(packed_x[i], x[i])) << "cell " << i;
       for (Index i = 0; i < gy.size(); ++i) ASSERT_TRUE(same(packed_gy[i], gy[i])) << "value " << i;
@@ -339,7 +340,7 @@ void expect_gradients_of_any_cells(const Problem& problem) {
     for (T& value : gy) value = static_cast<T>(random() % 9) - T(4);
     Array<T> gx(problem.shape, T(99)), expected(problem.shape, T(99));
     problem.pool.vjp_from_indices(indices.view(), gy.view(), gx.view());
-    problem.pool.by_spec().vjp_from_indices(indices.view(), gy.view(), expected.view());
+    problem.pool.without_kernels().vjp_from_indices(indices.view(), gy.view(), expected.view());
     EXPECT_EQ(gx, expected) << "round " << round;
   }
 }
@@ -365,10 +366,10 @@ TYPED_TEST(KernelFloat, WinnersOfTallWindowsAreTheFirstOnEveryTarget) {
         for (TypeParam& value : x)
           if (random() % 97 == 0) value = std::numeric_limits<TypeParam>::quiet_NaN();
         const Array<TypeParam> dx = whole_numbers<TypeParam>(problem.shape, random);
-        EXPECT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x));
-        EXPECT_EQ(jvp(problem.pool, x, dx), jvp(problem.pool.by_spec(), x, dx));
+        EXPECT_EQ(indices(problem.pool, x), indices(problem.pool.without_kernels(), x));
+        EXPECT_EQ(jvp(problem.pool, x, dx), jvp(problem.pool.without_kernels(), x, dx));
         const Array<TypeParam> gy = whole_numbers<TypeParam>(problem.pool.output_shape(problem.shape), random);
-        EXPECT_EQ(vjp(problem.pool, x, gy), vjp(problem.pool.by_spec(), x, gy));
+        EXPECT_EQ(vjp(problem.pool, x, gy), vjp(problem.pool.without_kernels(), x, gy));
       }
     }
   }
@@ -396,11 +397,11 @@ TYPED_TEST(KernelFloat, OneNanIsFoundInEveryCell) {
       const Array<TypeParam> dx = whole_numbers<TypeParam>(problem.shape, random);
       for (Index cell = 0; cell < x.size(); ++cell) {
         const TypeParam number = std::exchange(x[cell], std::numeric_limits<TypeParam>::quiet_NaN());
-        const Array<TypeParam> y = forward(problem.pool, x), expected = forward(problem.pool.by_spec(), x);
+        const Array<TypeParam> y = forward(problem.pool, x), expected = forward(problem.pool.without_kernels(), x);
         for (Index i = 0; i < y.size(); ++i)
           ASSERT_TRUE(same(y[i], expected[i])) << "cell " << cell << ", output " << i;
-        ASSERT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x)) << "cell " << cell;
-        ASSERT_EQ(jvp(problem.pool, x, dx), jvp(problem.pool.by_spec(), x, dx)) << "cell " << cell;
+        ASSERT_EQ(indices(problem.pool, x), indices(problem.pool.without_kernels(), x)) << "cell " << cell;
+        ASSERT_EQ(jvp(problem.pool, x, dx), jvp(problem.pool.without_kernels(), x, dx)) << "cell " << cell;
         x[cell] = number;
       }
     }
@@ -422,9 +423,9 @@ TYPED_TEST(KernelFloat, NansAmongManyRowsAreFound) {
       for (const Index apart : {20011, 401, 7}) {
         for (Index cell = apart / 2; cell < x.size(); cell += apart)
           x[cell] = std::numeric_limits<TypeParam>::quiet_NaN();
-        const Array<TypeParam> y = forward(problem.pool, x), expected = forward(problem.pool.by_spec(), x);
+        const Array<TypeParam> y = forward(problem.pool, x), expected = forward(problem.pool.without_kernels(), x);
         for (Index i = 0; i < y.size(); ++i) ASSERT_TRUE(same(y[i], expected[i])) << "output " << i;
-        ASSERT_EQ(indices(problem.pool, x), indices(problem.pool.by_spec(), x));
+        ASSERT_EQ(indices(problem.pool, x), indices(problem.pool.without_kernels(), x));
       }
     }
   }
@@ -461,7 +462,7 @@ TYPED_TEST(KernelFloat, LeaveTheFlagsOfTheProcessorAsTheyWere) {
   for (Index i = 0; i < x.size(); ++i) x[i] = TypeParam(i % 7);
   x[77] = std::numeric_limits<TypeParam>::quiet_NaN();
   const Pool pool = max_pool({.kernel = {3, 3}, .stride = {1, 1}, .padding = {1, 1}});
-  const Array<TypeParam> expected = forward(pool.by_spec(), x);
+  const Array<TypeParam> expected = forward(pool.without_kernels(), x);
   constexpr unsigned invalid = 1, invalid_masked = 1 << 7, plain = 0x1F80;
   for (const unsigned state : {plain, plain | invalid, plain & ~invalid_masked}) {
     const unsigned before = _mm_getcsr();
@@ -497,7 +498,7 @@ TEST(KernelIndices, MayNameOneCellOfAnotherWindow) {
         for (Index cell = 0; cell < geometry.cell_count(); cell += 5) {
           index = cell;
           problem.pool.vjp_from_indices(indices.view(), gy.view(), gx.view());
-          problem.pool.by_spec().vjp_from_indices(indices.view(), gy.view(), expected.view());
+          problem.pool.without_kernels().vjp_from_indices(indices.view(), gy.view(), expected.view());
           ASSERT_EQ(gx, expected) << "cell " << cell;
         }
         index = right;
@@ -534,7 +535,7 @@ void expect_averages_of_extreme_bytes() {
           const Array<T> x({18, 10, 33}, value);
           const Window window{.kernel = kernel, .stride = {2, 2}, .axes = {0, 1}};
           const Pool pool = avg_pool(window, {.divisor = given});
-          EXPECT_EQ(forward(pool, x), forward(pool.by_spec(), x)) << "divisor " << given;
+          EXPECT_EQ(forward(pool, x), forward(pool.without_kernels(), x)) << "divisor " << given;
         }
 }
 

@@ -77,7 +77,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include "support/generated.hpp"
 
-#include <ndpool/kernels.hpp>
+#include "kernels/kernels.hpp"
 
 #include <gtest/gtest.h>
 

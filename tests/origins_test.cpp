@@ -18,7 +18,7 @@ namespace {
 // Where ndpool differs on purpose
 
 TEST(Origins, KernelLargerThanInputIsAnError) {
-  const Fault fault = fault_of([] { max_pool({.kernel = {3}}).output_shape({1, 2}); });
+  const Fault fault = fault_of([] { return max_pool({.kernel = {3}}).output_shape({1, 2}); });
   EXPECT_EQ(fault.code, Code::kernel_exceeds_input);
   EXPECT_EQ(fault.axis, 1);
   expect(max_pool({.kernel = {3}}).output_shape({1, 3}), {1, 1});

@@ -55,7 +55,7 @@ TEST(Threads, TheirNumberDoesNotChangeABit) {
 
 TEST(Threads, LargeProblemsEqualTheSpec) {
   for_each_large_problem([](const Pool& pool, const Array<float>& x) {
-    EXPECT_TRUE(same_bits(forward(pool, x), forward(pool.by_spec(), x)));
+    EXPECT_TRUE(same_bits(forward(pool, x), forward(pool.without_kernels(), x)));
   });
 }
 
@@ -105,60 +105,60 @@ TEST(Threads, AForkedChildCanPool) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-struct Watcher {
+struct Listener {
   double last = 0;
   int calls = 0;
   int stop_after = 1 << 30;
   static bool look(void* context, double done) {
-    Watcher& self = *static_cast<Watcher*>(context);
+    Listener& self = *static_cast<Listener*>(context);
     EXPECT_GT(done, self.last);
     self.last = done;
     return ++self.calls < self.stop_after;
   }
 };
 
-TEST(Watch, SeesARunGrowToItsEndAndCanStopIt) {
+TEST(ProgressCallback, SeesARunGrowToItsEndAndCanStopIt) {
   const Shape shape = {64, 64, 64};
   const auto plan = avg_pool({.kernel = {2, 2}}).plan<float>(shape);
   const Array<float> x(shape, 1.0F);
   Array<float> y(plan.output_shape());
-  Watcher watcher;
-  EXPECT_TRUE(plan.forward(x.begin(), y.begin(), {&Watcher::look, &watcher}));
-  EXPECT_EQ(watcher.last, 1.0);
-  EXPECT_GT(watcher.calls, 3);
+  Listener listener;
+  EXPECT_TRUE(plan.forward(x.begin(), y.begin(), {&Listener::look, &listener}));
+  EXPECT_EQ(listener.last, 1.0);
+  EXPECT_GT(listener.calls, 3);
 
-  Watcher impatient{.stop_after = 2};
-  EXPECT_FALSE(plan.forward(x.begin(), y.begin(), {&Watcher::look, &impatient}));
+  Listener impatient{.stop_after = 2};
+  EXPECT_FALSE(plan.forward(x.begin(), y.begin(), {&Listener::look, &impatient}));
   EXPECT_LT(impatient.last, 1.0);
   EXPECT_EQ(impatient.calls, 2) << "not called again after it stopped the run";
 }
 
-TEST(Watch, SeesTheEndOfARunByTheSpecToo) {
-  const auto plan = max_pool({.kernel = {2}}).by_spec().plan<float>({8});
+TEST(ProgressCallback, SeesTheEndOfARunByTheSpecToo) {
+  const auto plan = max_pool({.kernel = {2}}).without_kernels().plan<float>({8});
   ASSERT_EQ(plan.implementation(MapKind::forward), "reference");
   const Array<float> x({8}, 1.0F);
   Array<float> y(plan.output_shape());
-  Watcher watcher;
-  EXPECT_TRUE(plan.forward(x.begin(), y.begin(), {&Watcher::look, &watcher}));
-  EXPECT_EQ(watcher.last, 1.0);
+  Listener listener;
+  EXPECT_TRUE(plan.forward(x.begin(), y.begin(), {&Listener::look, &listener}));
+  EXPECT_EQ(listener.last, 1.0);
 }
 
-TEST(Watch, StopsEveryMapByTheSpecEvenInsideOneWindow) {
+TEST(ProgressCallback, StopsEveryMapByTheSpecEvenInsideOneWindow) {
   const Shape shape = {1 << 9, 1 << 9};
   const Array<float> x(shape, 1.0F);
-  for (const Pool& pool : {global_max_pool({}).by_spec(), sum_pool({.kernel = {2, 2}}).by_spec()}) {
+  for (const Pool& pool : {global_max_pool({}).without_kernels(), sum_pool({.kernel = {2, 2}}).without_kernels()}) {
     Array<float> y(pool.output_shape(shape)), gx(shape);
     for (const int stop_after : {1 << 30, 2}) {
       const auto look = [&](const auto& run) {
-        Watcher watcher{.stop_after = stop_after};
-        const bool finished = run(Watch{&Watcher::look, &watcher});
+        Listener listener{.stop_after = stop_after};
+        const bool finished = run(ProgressCallback{&Listener::look, &listener});
         EXPECT_EQ(finished, stop_after > 2);
-        EXPECT_EQ(watcher.last == 1.0, finished);
-        EXPECT_GT(watcher.calls, 1);
+        EXPECT_EQ(listener.last == 1.0, finished);
+        EXPECT_GT(listener.calls, 1);
       };
-      look([&](const Watch& watch) { return pool.forward(x.view(), y.view(), watch); });
-      look([&](const Watch& watch) { return pool.jvp(x.view(), x.view(), y.view(), watch); });
-      look([&](const Watch& watch) { return pool.vjp(x.view(), y.view(), gx.view(), watch); });
+      look([&](const ProgressCallback& callback) { return pool.forward(x.view(), y.view(), callback); });
+      look([&](const ProgressCallback& callback) { return pool.jvp(x.view(), x.view(), y.view(), callback); });
+      look([&](const ProgressCallback& callback) { return pool.vjp(x.view(), y.view(), gx.view(), callback); });
     }
   }
 }
@@ -175,49 +175,52 @@ struct Backwards final : Executor {
 
 struct Failure {};
 /// Throws at its third call, whichever thread makes it.
-struct ThrowingWatcher {
+struct ThrowingListener {
   int calls = 0;
   static bool look(void* context, double) {
-    if (++static_cast<ThrowingWatcher*>(context)->calls == 3) throw Failure();
+    if (++static_cast<ThrowingListener*>(context)->calls == 3) throw Failure();
     return true;
   }
-  Watch watch() { return {&look, this}; }
+  ProgressCallback callback() { return {&look, this}; }
 };
 
-TEST(Watch, AnExceptionReachesTheCallerAndStopsAllThreads) {
+TEST(ProgressCallback, AnExceptionReachesTheCallerAndStopsAllThreads) {
   const Shape shape = {256, 64, 64};
   const Array<float> x(shape, 1.0F);
   for (const int count : {1, 2, 8}) {
     const Threads threads(count);
     for (const Pool& pool : {max_pool({.kernel = {2, 2}}), avg_pool({.kernel = {2, 2}}), lp_pool(2, {.kernel = {2, 2}}),
-                             max_pool({.kernel = {2, 2}}).by_spec()}) {
+                             max_pool({.kernel = {2, 2}}).without_kernels()}) {
       Array<float> y(pool.output_shape(shape)), gx(shape);
       Array<Index> winners(y.shape());
       const auto expect_failure = [&](const auto& run) {
-        ThrowingWatcher watcher;
-        EXPECT_THROW(run(watcher.watch()), Failure) << count << " threads";
-        EXPECT_EQ(watcher.calls, 3) << "called again after it threw, on " << count << " threads";
+        ThrowingListener listener;
+        EXPECT_THROW(run(listener.callback()), Failure) << count << " threads";
+        EXPECT_EQ(listener.calls, 3) << "called again after it threw, on " << count << " threads";
       };
-      expect_failure([&](const Watch& watch) { pool.forward(x.view(), y.view(), watch); });
-      expect_failure([&](const Watch& watch) { pool.jvp(x.view(), x.view(), y.view(), watch); });
-      expect_failure([&](const Watch& watch) { pool.vjp(x.view(), y.view(), gx.view(), watch); });
+      expect_failure([&](const ProgressCallback& callback) { pool.forward(x.view(), y.view(), callback); });
+      expect_failure([&](const ProgressCallback& callback) { pool.jvp(x.view(), x.view(), y.view(), callback); });
+      expect_failure([&](const ProgressCallback& callback) { pool.vjp(x.view(), y.view(), gx.view(), callback); });
       EXPECT_TRUE(pool.forward(x.view(), y.view())) << "the threads serve the next run";
       EXPECT_EQ(std::count(y.begin(), y.end(), y[0]), y.size());
       if (!std::holds_alternative<reduction::Max>(pool.reduction())) continue;
-      expect_failure([&](const Watch& watch) { pool.forward(x.view(), y.view(), winners.view(), watch); });
+      expect_failure(
+          [&](const ProgressCallback& callback) { pool.forward(x.view(), y.view(), winners.view(), callback); });
       pool.forward(x.view(), y.view(), winners.view());
-      expect_failure([&](const Watch& watch) { pool.vjp_from_indices(winners.view(), y.view(), gx.view(), watch); });
+      expect_failure([&](const ProgressCallback& callback) {
+        pool.vjp_from_indices(winners.view(), y.view(), gx.view(), callback);
+      });
     }
   }
 }
 
-TEST(Watch, AnExceptionPassesThroughTheCallersExecutor) {
+TEST(ProgressCallback, AnExceptionPassesThroughTheCallersExecutor) {
   Backwards own;
   set_executor(&own);
   const Array<float> x({64, 64, 64}, 1.0F);
   Array<float> y({64, 32, 32});
-  ThrowingWatcher watcher;
-  EXPECT_THROW(max_pool({.kernel = {2, 2}}).forward(x.view(), y.view(), watcher.watch()), Failure);
+  ThrowingListener listener;
+  EXPECT_THROW(max_pool({.kernel = {2, 2}}).forward(x.view(), y.view(), listener.callback()), Failure);
   set_executor(nullptr);
   EXPECT_GT(own.pieces, 3) << "the executor itself sees no exception";
 }

@@ -34,7 +34,7 @@ void expect_winners(const Problem& problem, const Array<Scalar>& x, const Result
   const ndpool::Geometry geometry = problem.pool.geometry(problem.shape);
   Array<Index> flat(problem.pool.output_shape(problem.shape));
   Array<Scalar> values(flat.shape());
-  problem.pool.by_spec().forward(x.view(), values.view(), flat.view());
+  problem.pool.without_kernels().forward(x.view(), values.view(), flat.view());
   Index number = 0;
   const auto* position = results.mask.begin();
   ndpool::spec::for_each_position(geometry.output_shape(), [&](const ndpool::Shape& output) {
@@ -59,13 +59,13 @@ TEST(Tiny, EveryCaseHasTheBitsOfTheSpec) {
     static Results<Layer> results;
     EXPECT_TRUE(results.run()) << name << " has an empty mask";
     const auto x = array_of<typename Layer::Input::Scalar>(results.x, problem.shape);
-    const auto y = forward(problem.pool.by_spec(), x);
+    const auto y = forward(problem.pool.without_kernels(), x);
     ASSERT_EQ(y.size(), results.y.size()) << name;
     EXPECT_TRUE(same_bits(y.begin(), results.y.begin(), y.size())) << name << " forward: " << y;
     if constexpr (results.trains) {
       // Gradients of integers are those of the same numbers as floats.
       const auto real = array_of<float>(results.x, problem.shape);
-      const auto gx = vjp(problem.pool.by_spec(), real, array_of<float>(results.gy, y.shape()));
+      const auto gx = vjp(problem.pool.without_kernels(), real, array_of<float>(results.gy, y.shape()));
       EXPECT_TRUE(same_bits(gx.begin(), results.gx.begin(), gx.size())) << name << " backward: " << gx;
       typename Layer::Output inferred;
       Layer::forward(results.x, inferred);

@@ -295,7 +295,7 @@ TEST(Trap29, LastOfRepeatedIndicesWinsAndOnlyItGetsTheGradient) {
   const Array<Index> at({3}, Lengths{1, 1, 0});
   Array<double> x({3}, -1), gy({3}, -1);
   max_unpool({.output_size = {3}}).forward(y.view(), at.view(), x.view());
-  max_unpool({.output_size = {3}}).vjp(at.view(), gx.view(), gy.view());
+  max_unpool({.output_size = {3}}).vjp(gx.view(), at.view(), gy.view());
   EXPECT_EQ(listed(x), (Values{3, 2, 0}));
   EXPECT_EQ(listed(gy), (Values{0, 20, 10}));
 }

@@ -20,31 +20,32 @@ struct CornerProduct {
   }
 };
 
-static_assert(global_pool<Shape<2, 3>>(pair_of_images, CornerProduct()) == Tensor<float, Shape<2, 1, 1>>{{6, 84}});
-static_assert(global_pool<Shape<2, 3>, false>(pair_of_images, CornerProduct()) == Tensor<float, Shape<2>>{{6, 84}});
-static_assert(global_pool<Shape<2, 2, 3>, false>(pair_of_images, [](const auto& all) { return all(1, 1, 2); }) ==
+static_assert(global_pool<Shape<2, 3>, true>(pair_of_images, CornerProduct()) ==
+              Tensor<float, Shape<2, 1, 1>>{{6, 84}});
+static_assert(global_pool<Shape<2, 3>>(pair_of_images, CornerProduct()) == Tensor<float, Shape<2>>{{6, 84}});
+static_assert(global_pool<Shape<2, 2, 3>>(pair_of_images, [](const auto& all) { return all(1, 1, 2); }) ==
               Tensor<float, Shape<>>{{12}});
-static_assert(global_pool<Shape<3>>(pair_of_images, [](const auto& row) { return Index{row.size()}; }) ==
+static_assert(global_pool<Shape<3>, true>(pair_of_images, [](const auto& row) { return Index{row.size()}; }) ==
               Tensor<Index, Shape<2, 2, 1>>{{3, 3, 3, 3}});
 
 TEST(TypedGlobalPool, TakesFunctionsThatReturnATensorWithoutAxes) {
-  const auto largest = [](const Tensor<float, Shape<2, 3>>& image) { return global_max_pool<2, false>(image); };
+  const auto largest = [](const Tensor<float, Shape<2, 3>>& image) { return global_max_pool<2>(image); };
   static_assert(std::same_as<decltype(largest(Tensor<float, Shape<2, 3>>{})), Tensor<float, Shape<>>>);
-  EXPECT_EQ((global_pool<Shape<2, 3>>(pair_of_images, largest)), global_max_pool<2>(pair_of_images));
-  EXPECT_EQ((global_pool<Shape<2, 3>, false>(pair_of_images, largest)), (global_max_pool<2, false>(pair_of_images)));
+  EXPECT_EQ((global_pool<Shape<2, 3>, true>(pair_of_images, largest)), (global_max_pool<2, true>(pair_of_images)));
+  EXPECT_EQ((global_pool<Shape<2, 3>>(pair_of_images, largest)), (global_max_pool<2>(pair_of_images)));
 }
 
 TEST(TypedGlobalPool, ResultsMayBeOfAnyTypeAndCallsComeInRowMajorOrder) {
   int calls = 0;
   const auto name = [&calls](const auto& image) { return std::to_string(calls++) + ":" + std::to_string(image(1, 2)); };
-  const auto names = global_pool<Shape<2, 3>, false>(pair_of_images, name);
+  const auto names = global_pool<Shape<2, 3>>(pair_of_images, name);
   EXPECT_EQ(names(0), "0:" + std::to_string(6.0F));
   EXPECT_EQ(names(1), "1:" + std::to_string(12.0F));
 }
 
 TEST(TypedGlobalPool, OfABatchWithoutImagesCallsNothing) {
   const auto never = [](const Tensor<float, Shape<2, 2>>&) -> float { throw std::logic_error("called"); };
-  EXPECT_EQ((global_pool<Shape<2, 2>>(Tensor<float, Shape<0, 2, 2>>{}, never).size()), 0);
+  EXPECT_EQ((global_pool<Shape<2, 2>, true>(Tensor<float, Shape<0, 2, 2>>{}, never).size()), 0);
 }
 
 }  // namespace

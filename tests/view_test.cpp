@@ -265,7 +265,7 @@ TEST(EmptyBatches, HaveNoIndicesAndNothingToUnpool) {
   const View<std::uint8_t> taps(nullptr, {0, 2});
   EXPECT_NO_THROW(pool.forward(x, y, found));
   EXPECT_NO_THROW(max_unpool({.output_size = {4}}).forward(y, found, x));
-  EXPECT_NO_THROW(max_unpool({.output_size = {4}}).vjp(found, x, y));
+  EXPECT_NO_THROW(max_unpool({.output_size = {4}}).vjp(x, found, y));
   EXPECT_NO_THROW(spec::compact_from_flat(pool.geometry({0, 4}), found, taps));
   EXPECT_NO_THROW(spec::flat_from_compact(pool.geometry({0, 4}), taps, found));
   EXPECT_TRUE(spec::fold(pool.geometry({0, 4}), x, 0.0, [](double a, double b) { return a + b; }).empty());

@@ -166,7 +166,7 @@ void pool_together(const std::vector<Level>& levels, const std::vector<Operands>
     for (std::size_t l = 0; l < levels.size(); ++l, ++step) {
       progress.stage(step / steps, (step + 1) / steps);
       const bool finished = run_tile(Map::forward, levels[l].pool, levels[l].geometry, operands[l],
-                                     refine(tiling.box(i), highest, levels[l]), guard, progress.watch());
+                                     refine(tiling.box(i), highest, levels[l]), guard, progress.callback());
       stop_if_interrupted(finished);
       guard.trim(guard.bound() / 2);
     }

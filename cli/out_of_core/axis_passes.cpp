@@ -79,8 +79,9 @@ class AxisPass {
     source.elements(whole(part), cells.array());
     const bool finished = with_dtype(passes_.work, [&]<class W>() {
       const View<const W> x = cells.array().view<const W>();
-      if (!outputs.indices) return pool_.over(part).forward(x, outputs.values.view<W>(), progress_.watch());
-      return pool_.over(part).forward(x, outputs.values.view<W>(), outputs.indices->view<Index>(), progress_.watch());
+      if (!outputs.indices) return pool_.over(part).forward(x, outputs.values.view<W>(), progress_.callback());
+      return pool_.over(part).forward(x, outputs.values.view<W>(), outputs.indices->view<Index>(),
+                                      progress_.callback());
     });
     stop_if_interrupted(finished);
     if (outputs.indices) bring_along(source, *outputs.indices);

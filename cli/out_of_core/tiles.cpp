@@ -64,28 +64,29 @@ class Tile {
   Tile(const Pool& pool, const Geometry& whole, const Operands& operands, const Box& box, const MemoryGuard& guard)
       : pool_(pool), part_(whole), x_(operands.x), whole_(whole), all_(operands), box_(box), guard_(guard) {}
 
-  bool forward(const Watch& watch) {
+  bool forward(const ProgressCallback& callback) {
     Array y = cut(all_.result, box_);
     cut_cells();
     const Readable x(x_, guard_);
     return with_dtype(x_.dtype, [&]<class T>() {
-      if (!all_.indices) return pool().forward(x.view<T>(), y.view<T>(), watch);
+      if (!all_.indices) return pool().forward(x.view<T>(), y.view<T>(), callback);
       const Array indices = cut(*all_.indices, box_);
-      if (!pool().forward(x.view<T>(), y.view<T>(), indices.view<Index>(), watch)) return false;
+      if (!pool().forward(x.view<T>(), y.view<T>(), indices.view<Index>(), callback)) return false;
       shift_indices(indices, flat_offset_);
       return true;
     });
   }
 
-  bool jvp(const Watch& watch) {
+  bool jvp(const ProgressCallback& callback) {
     Array dy = cut(all_.result, box_);
     cut_cells();
     const Readable x(x_, guard_), dx(cut(*all_.tangent, cells_), guard_);
-    return with_dtype(x_.dtype, [&]<class T>() { return pool().jvp(x.view<T>(), dx.view<T>(), dy.view<T>(), watch); });
+    return with_dtype(x_.dtype,
+                      [&]<class T>() { return pool().jvp(x.view<T>(), dx.view<T>(), dy.view<T>(), callback); });
   }
 
   /// The box holds cells of gx. Outputs near its edges reach beyond it: their cells are made too, and left out.
-  bool vjp(const Watch& watch) {
+  bool vjp(const ProgressCallback& callback) {
     const Array gx = cut(all_.result, box_);
     Array gy = *all_.tangent;
     const Box cells = box_;
@@ -101,7 +102,7 @@ class Tile {
     const Readable x(x_, guard_), gradients(gy, guard_);
     OwnArray made(gx.dtype, x_.shape);
     const bool finished = with_dtype(x_.dtype, [&]<class T>() {
-      return pool().vjp(x.view<T>(), gradients.view<T>(), made.array().view<T>(), watch);
+      return pool().vjp(x.view<T>(), gradients.view<T>(), made.array().view<T>(), callback);
     });
     if (!finished) return false;
     Array own = made.array();
@@ -167,12 +168,12 @@ Array with_all_axes(const Array& array, const Geometry& geometry) {
 }  // namespace
 
 bool run_tile(Map map, const Pool& pool, const Geometry& geometry, const Operands& operands, const Box& box,
-              const MemoryGuard& guard, const Watch& watch) {
+              const MemoryGuard& guard, const ProgressCallback& callback) {
   Tile tile(pool, geometry, operands, box, guard);
   switch (map) {
-    case Map::forward: return tile.forward(watch);
-    case Map::jvp: return tile.jvp(watch);
-    case Map::vjp: return tile.vjp(watch);
+    case Map::forward: return tile.forward(callback);
+    case Map::jvp: return tile.jvp(callback);
+    case Map::vjp: return tile.vjp(callback);
   }
   __builtin_unreachable();
 }
@@ -198,7 +199,7 @@ void run_tiled(Map map, const Pool& pool, const Operands& given, const MemoryGua
   const auto tiles = static_cast<double>(tiling.count());
   for (Index i = 0; i < tiling.count(); ++i) {
     progress.stage(static_cast<double>(i) / tiles, static_cast<double>(i + 1) / tiles);
-    const bool finished = run_tile(map, pool, geometry, operands, tiling.box(i), guard, progress.watch());
+    const bool finished = run_tile(map, pool, geometry, operands, tiling.box(i), guard, progress.callback());
     stop_if_interrupted(finished);
     guard.trim(guard.bound() / 2);
   }

@@ -1,7 +1,7 @@
 // How far a run is, on a terminal, and whether somebody wants it to end.
 #pragma once
 
-#include <ndpool/kernels.hpp>
+#include <ndpool/progress_callback.hpp>
 
 #include <chrono>
 #include <string>
@@ -32,7 +32,7 @@ class Progress {
     end_ = end;
   }
   /// For the maps of pools: shows how far they are, and stops them when interrupted.
-  Watch watch() { return {&Progress::keep_going, this}; }
+  ProgressCallback callback() { return {&Progress::keep_going, this}; }
 
  private:
   static bool keep_going(void* self, double done);

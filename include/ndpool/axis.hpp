@@ -17,13 +17,13 @@ enum class PaddingRule : unsigned char {
 
 /// The window of one axis as a caller describes it.
 struct AxisWindow {
-  Index kernel = 1;
-  Index stride = 1;
-  Index lo = 0;  ///< padded cells before the input
-  Index hi = 0;  ///< padded cells after the input
-  Index dilation = 1;
-  bool ceil_mode = false;
-  PaddingRule rule = PaddingRule::given;
+  Index kernel = 1;                       ///< taps
+  Index stride = 1;                       ///< cells from window to window
+  Index lo = 0;                           ///< padded cells before the input
+  Index hi = 0;                           ///< padded cells after the input
+  Index dilation = 1;                     ///< cells from tap to tap
+  bool ceil_mode = false;                 ///< rounds the number of windows up
+  PaddingRule rule = PaddingRule::given;  ///< replaces lo and hi unless it is `given`
 };
 
 /// The taps of one output on one axis. Real tap number `r` (0 .. count-1) is tap `first_tap + r` of the window and
@@ -39,22 +39,22 @@ struct Taps {
 
 /// An arithmetic progression of positions: first, first + step, ..., `count` of them.
 struct Progression {
-  Index first = 0;
-  Index count = 0;
-  Index step = 1;
+  Index first = 0;  ///< the first position
+  Index count = 0;  ///< how many positions
+  Index step = 1;   ///< from one position to the next
 };
 
 /// Positions from `begin` up to, but not including, `end`.
 struct Range {
-  Index begin = 0;
-  Index end = 0;
+  Index begin = 0;  ///< the first position
+  Index end = 0;    ///< one past the last position
 };
 
 /// Cells at the end of an axis that no window sees although a window more would, and the padded cells that are missing
 /// there to see them all.
 struct Loss {
-  Index cells = 0;
-  Index padding = 0;
+  Index cells = 0;    ///< cells that no window sees
+  Index padding = 0;  ///< padded cells that one window more would need
 };
 
 /// First input cell of bin `bin`: floor(bin * length / bins), for 0 <= bin < bins; 0 if there are no bins.
@@ -73,21 +73,22 @@ constexpr Index adaptive_end(Index length, Index bins, Index bin) {
 /// One axis, resolved for an input length. Made by `batch_axis`, `windowed_axis` and `adaptive_axis`, which validate;
 /// the members are for reading.
 struct Axis {
-  Index input = 0;
-  Index output = 0;
-  Index kernel = 1;  ///< taps of a window; for an adaptive axis the length of its longest bin
-  Index stride = 1;
-  Index dilation = 1;
-  Index lo = 0;
-  Index hi = 0;
-  bool adaptive = false;
-  bool pooled = false;
+  Index input = 0;        ///< cells
+  Index output = 0;       ///< windows
+  Index kernel = 1;       ///< taps of a window; for an adaptive axis the length of its longest bin
+  Index stride = 1;       ///< cells from window to window
+  Index dilation = 1;     ///< cells from tap to tap
+  Index lo = 0;           ///< padded cells before the input
+  Index hi = 0;           ///< padded cells after the input
+  bool adaptive = false;  ///< bins instead of a sliding window
+  bool pooled = false;    ///< false of batch axes, whose windows are single cells
 
   /// Input cell under tap 0 of an output; negative where that is padding.
   constexpr Index start(Index output_position) const {
     return adaptive ? adaptive_start(input, output, output_position) : output_position * stride - lo;
   }
 
+  /// The taps of an output. Constant time.
   constexpr Taps taps(Index output_position) const {
     const Index begin = start(output_position);
     if (adaptive) {
@@ -190,23 +191,26 @@ struct Axis {
 /// are not dilated.
 class CellWalk {
  public:
+  /// Begins at a cell. `axis` must outlive the walk.
   constexpr explicit CellWalk(const Axis& axis, Index cell = 0)
       : axis_(axis),
         steps_(!axis.adaptive && axis.dilation == 1),
-        most_((axis.kernel - 1) / axis.stride),
+        max_strides_((axis.kernel - 1) / axis.stride),
         rest_((axis.kernel - 1) % axis.stride),
         cell_(cell),
         last_((axis.lo + cell) / axis.stride),
         tap_((axis.lo + cell) % axis.stride) {}
 
+  /// The outputs that see the current cell, in increasing order.
   constexpr Progression outputs() const {
     if (!steps_) return axis_.outputs_seeing(cell_);
     if (tap_ >= axis_.kernel) return {};
-    const Index first = detail::larger(0, last_ - (tap_ <= rest_ ? most_ : most_ - 1));
+    const Index first = detail::larger(0, last_ - (tap_ <= rest_ ? max_strides_ : max_strides_ - 1));
     const Index end = detail::smaller(last_ + 1, axis_.output);
     return first < end ? Progression{first, end - first, 1} : Progression{};
   }
 
+  /// Goes to the next cell.
   constexpr void next() {
     ++cell_;
     if (++tap_ < axis_.stride) return;
@@ -217,7 +221,7 @@ class CellWalk {
  private:
   const Axis& axis_;
   bool steps_;
-  Index most_, rest_;  ///< strides in a window, and the taps behind the last of them
+  Index max_strides_, rest_;  ///< strides in a window, and the taps behind the last of them
   Index cell_;
   Index last_;  ///< the last output that starts at or before the cell
   Index tap_;   ///< the cell's tap in it

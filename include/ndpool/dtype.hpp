@@ -1,24 +1,42 @@
-// Scalars whose type is known at run time only: those of files and of arrays from other languages.
+// The scalars that the library brings compiled, as types and as values known at run time only: those of files and of
+// arrays from other languages.
 #pragma once
 
 #include <ndpool/half.hpp>
-#include <ndpool/kernels.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace ndpool {
 
-/// Every scalar that the library brings compiled: those with kernels first, in the order of ScalarKind.
+/// Every built-in scalar: `ROW(name, type)` for each. Floats have derivatives. One row here feeds declaration,
+/// dispatch, tests and benchmarks.
+#define NDPOOL_FLOATS(ROW) \
+  ROW(f32, float)          \
+  ROW(f64, double)         \
+  ROW(f16, ndpool::f16)    \
+  ROW(bf16, ndpool::bf16)
+/// The integers that have kernels of their own.
+#define NDPOOL_KERNEL_INTEGERS(ROW) \
+  ROW(i8, std::int8_t)              \
+  ROW(u8, std::uint8_t)             \
+  ROW(i16, std::int16_t)            \
+  ROW(u16, std::uint16_t)           \
+  ROW(i32, std::int32_t)            \
+  ROW(i64, std::int64_t)
+/// All built-in integers, bool included.
 #define NDPOOL_INTEGERS(ROW)  \
   NDPOOL_KERNEL_INTEGERS(ROW) \
   ROW(u32, std::uint32_t)     \
   ROW(u64, std::uint64_t)     \
   ROW(boolean, bool)
+/// All built-in scalars.
 #define NDPOOL_DTYPES(ROW) \
   NDPOOL_FLOATS(ROW)       \
   NDPOOL_INTEGERS(ROW)
 
 namespace dtypes {  // because f16 and bf16 are types of ndpool's own
+/// A built-in scalar as a value. One enumerator per row of NDPOOL_DTYPES, by its name.
 enum class Dtype : unsigned char {
 #define NDPOOL_ROW(name, type) name,
   NDPOOL_DTYPES(NDPOOL_ROW)
@@ -27,7 +45,24 @@ enum class Dtype : unsigned char {
 }  // namespace dtypes
 using dtypes::Dtype;
 
-/// Calls `f.operator()<T>()` with the type of a scalar.
+/// True of the types that NDPOOL_DTYPES lists; not of others of the same size, such as long long beside long.
+template <class T>
+inline constexpr bool is_built_in = false
+#define NDPOOL_ROW(name, type) || std::is_same_v<T, type>
+    NDPOOL_DTYPES(NDPOOL_ROW)
+#undef NDPOOL_ROW
+    ;
+
+/// The value that stands for a built-in scalar.
+template <class T>
+requires(is_built_in<T>) [[nodiscard]] constexpr Dtype dtype_of() {
+#define NDPOOL_ROW(name, type) \
+  if constexpr (std::is_same_v<T, type>) return Dtype::name;
+  NDPOOL_DTYPES(NDPOOL_ROW)
+#undef NDPOOL_ROW
+}
+
+/// Calls `f.operator()<T>()` with the type of a scalar; returns what that returns.
 template <class F>
 decltype(auto) with_dtype(Dtype dtype, F f) {
   switch (dtype) {
@@ -40,7 +75,7 @@ decltype(auto) with_dtype(Dtype dtype, F f) {
 }
 
 /// Bytes of one element.
-inline int item_size(Dtype dtype) {
+[[nodiscard]] inline int item_size(Dtype dtype) {
   return with_dtype(dtype, []<class T>() { return static_cast<int>(sizeof(T)); });
 }
 

@@ -9,19 +9,23 @@
 namespace ndpool {
 
 /// One sentence that names the argument, the axis, the value and the rule it broke.
-std::string message(const Fault& fault);
+[[nodiscard]] std::string message(const Fault& fault);
 
 /// Thrown by every public entry before it writes anything. `what()` is `message(fault())`.
 class Error : public std::invalid_argument {
  public:
+  /// The error for a fault, with its sentence.
   explicit Error(const Fault& fault) : std::invalid_argument(message(fault)), fault_(fault) {}
-  const Fault& fault() const { return fault_; }
-  Code code() const { return fault_.code; }
+  /// What is wrong, with the numbers of the sentence.
+  [[nodiscard]] const Fault& fault() const { return fault_; }
+  /// The kind of fault.
+  [[nodiscard]] Code code() const { return fault_.code; }
 
  private:
   Fault fault_;
 };
 
+/// Throws an Error.
 [[noreturn]] void raise(const Fault& fault);
 
 /// Throws if something is wrong.

@@ -12,8 +12,9 @@ using Index = std::int64_t;
 /// The largest number of axes an array can have; NumPy's own limit.
 inline constexpr int max_rank = 64;
 
+/// What is wrong.
 enum class Code : unsigned char {
-  none,
+  none,                  ///< nothing
   not_positive,          ///< an argument that must be at least 1
   negative,              ///< an argument that must be at least 0
   overflow,              ///< a sum or product of extents does not fit 64 bits
@@ -47,6 +48,11 @@ enum class Code : unsigned char {
   index_out_of_range,    ///< an index that names no cell of the window or of the array
   edges_dropped,         ///< elements at an edge that no window sees, where the caller asked for an error
   nothing_kept,          ///< the backward map of a layer that has not run forward in training mode
+  stride_mismatch,       ///< a view whose stride on one axis is not that of the plan
+  before_container,      ///< strides that lead to positions before the first element of a container
+  empty_plan,            ///< a plan that was default-constructed, or moved from
+  name_repeated,         ///< a node of a graph with the name of another
+  compiled_before,       ///< a node that was added to its graph after the program was compiled
 };
 
 /// The argument a fault is about. The names are those a caller wrote.
@@ -79,14 +85,14 @@ enum class Argument : unsigned char {
 
 /// `values` holds the numbers of the sentence, in the order in which it names them; `real` the one that is not whole.
 struct Fault {
-  Code code = Code::none;
-  Argument argument = Argument::none;
-  int axis = -1;  ///< axis of the array, -1 if the fault is not about one axis
-  Index values[5] = {};
-  double real = 0;
+  Code code = Code::none;              ///< what is wrong
+  Argument argument = Argument::none;  ///< with which argument
+  int axis = -1;                       ///< axis of the array, -1 if the fault is not about one axis
+  Index values[5] = {};                ///< the numbers of the sentence
+  double real = 0;                     ///< a number of the sentence that is not whole
 
   /// True if something is wrong.
-  constexpr explicit operator bool() const { return code != Code::none; }
+  [[nodiscard]] constexpr explicit operator bool() const { return code != Code::none; }
 };
 
 }  // namespace ndpool

@@ -12,10 +12,13 @@ namespace ndpool {
 
 /// Padding of one axis: cells before and after the input. Converts from one number for both sides.
 struct Pad {
-  Index lo = 0;
-  Index hi = 0;
+  Index lo = 0;  ///< cells before the input
+  Index hi = 0;  ///< cells after the input
+  /// No padding.
   constexpr Pad() = default;
+  /// The same on both sides.
   constexpr Pad(Index both) : lo(both), hi(both) {}
+  /// Before and after the input.
   constexpr Pad(Index before, Index after) : lo(before), hi(after) {}
 };
 
@@ -23,23 +26,30 @@ struct Pad {
 template <int Capacity>
 class BasicPadding {
  public:
+  /// No padding.
   constexpr BasicPadding() = default;
+  /// Padding that follows from shape and window.
   constexpr BasicPadding(PaddingRule rule) : rule_(rule) {}
+  /// One entry per pooled axis.
   constexpr BasicPadding(std::initializer_list<Pad> pads) {
     for (const Pad& pad : pads) push_back(pad);
   }
-  constexpr PaddingRule rule() const { return rule_; }
-  constexpr int size() const { return size_; }
-  constexpr const Pad& operator[](int i) const { return pads_[i]; }
+  /// Where the padding comes from: `given` if it is the list of this object.
+  [[nodiscard]] constexpr PaddingRule rule() const { return rule_; }
+  /// The number of axes that have an entry; 0 means no padding, or that of `rule()`.
+  [[nodiscard]] constexpr int size() const { return pads_.size(); }
+  /// Padding of the i-th pooled axis. Not checked.
+  constexpr const Pad& operator[](int i) const { return pads_.data()[i]; }
+  /// Appends the padding of one more axis.
   constexpr void push_back(Pad pad) {
-    if (size_ < Capacity) pads_[size_] = pad;
-    ++size_;
+    const int last = size();
+    pads_.grow(last + 1);
+    if (last < Capacity) pads_.data()[last] = pad;
   }
 
  private:
   PaddingRule rule_ = PaddingRule::given;
-  int size_ = 0;
-  Pad pads_[Capacity] = {};
+  detail::Entries<Pad, Capacity> pads_;
 };
 
 /// A sliding window. `kernel` has one entry per pooled axis and so has every other list that is not empty. An empty
@@ -47,28 +57,29 @@ class BasicPadding {
 /// `axes` may count from the end (-1 is the last axis); entry i of the lists belongs to entry i of `axes`.
 template <int Capacity>
 struct BasicWindow {
-  Extents<Capacity> kernel = {};
-  Extents<Capacity> stride = {};
-  BasicPadding<Capacity> padding = {};
-  Extents<Capacity> dilation = {};
-  Extents<Capacity> axes = {};
-  bool ceil_mode = false;
+  Extents<Capacity> kernel = {};        ///< taps on each axis
+  Extents<Capacity> stride = {};        ///< cells from window to window
+  BasicPadding<Capacity> padding = {};  ///< cells around the input
+  Extents<Capacity> dilation = {};      ///< cells from tap to tap
+  Extents<Capacity> axes = {};          ///< the pooled axes
+  bool ceil_mode = false;               ///< rounds the number of windows up
 };
 
 /// Bins of nearly equal length that cover each pooled axis; `output_size` has one entry per pooled axis.
 template <int Capacity>
 struct BasicAdaptive {
-  Extents<Capacity> output_size = {};
-  Extents<Capacity> axes = {};
+  Extents<Capacity> output_size = {};  ///< bins on each axis
+  Extents<Capacity> axes = {};         ///< the pooled axes; the last ones if empty
 };
 
 /// One bin per pooled axis. Empty axes mean all of them. `keepdims` keeps the pooled axes with length 1.
 template <int Capacity>
 struct BasicGlobal {
-  Extents<Capacity> axes = {};
-  bool keepdims = false;
+  Extents<Capacity> axes = {};  ///< the pooled axes; all of them if empty
+  bool keepdims = false;        ///< keeps the pooled axes with length 1 instead of dropping them
 };
 
+/// Padding of shapes of run-time rank; the others below likewise.
 using Padding = BasicPadding<max_rank>;
 using Window = BasicWindow<max_rank>;
 using Adaptive = BasicAdaptive<max_rank>;
@@ -76,24 +87,27 @@ using Global = BasicGlobal<max_rank>;
 
 /// How many taps of one window fall on input cells, and how many on input cells or padding.
 struct TapCounts {
-  Index real = 1;
-  Index counted = 1;
+  Index real = 1;     ///< taps on input cells
+  Index counted = 1;  ///< taps on input cells or padding
 };
 
 /// A window resolved for an array, axis by axis in the array's order.
 template <int Capacity>
 struct BasicGeometry {
+  /// One position per axis of the array; shapes, too.
   using Position = Extents<Capacity>;
 
-  int rank = 0;
-  Axis axes[Capacity] = {};
+  int rank = 0;                      ///< axes of the array
+  Axis axes[Capacity] = {};          ///< the window of each axis
   Index cell_stride[Capacity] = {};  ///< weight of an input position in a flat index; 0 on axes that are not pooled
   Index tap_stride[Capacity] = {};   ///< weight of a tap in a tap number; 0 on axes that are not pooled
 
-  constexpr Position input_shape() const {
+  /// Shape of the input.
+  [[nodiscard]] constexpr Position input_shape() const {
     return collect([](const Axis& axis) { return axis.input; });
   }
-  constexpr Position output_shape() const {
+  /// Shape of the output, with all axes.
+  [[nodiscard]] constexpr Position output_shape() const {
     return collect([](const Axis& axis) { return axis.output; });
   }
 
@@ -242,17 +256,18 @@ constexpr Fault resolve_axes(const Extents<Capacity>& axes, int count, const Ext
 
 }  // namespace detail
 
-/// Resolves a description for an array of `shape`. If the answer is a fault, `geometry` is not to be used.
+/// Resolves a description for an array of `shape`: checks it and fills `geometry`. Allocates nothing for up to eight
+/// axes, throws nothing: the answer says what is wrong. If the answer is a fault, `geometry` is not to be used.
 template <int Capacity>
-constexpr Fault resolve(const BasicWindow<Capacity>& window, const Extents<Capacity>& shape,
-                        BasicGeometry<Capacity>& geometry) {
+[[nodiscard]] constexpr Fault resolve(const BasicWindow<Capacity>& window, const Extents<Capacity>& shape,
+                                      BasicGeometry<Capacity>& geometry) {
   const int count = window.kernel.size();
   if (count > Capacity) return {Code::rank_too_large, Argument::kernel, -1, {count, Capacity}};
   if (Fault fault = detail::check_count(Argument::stride, window.stride.size(), count)) return fault;
   if (Fault fault = detail::check_count(Argument::padding, window.padding.size(), count)) return fault;
   if (Fault fault = detail::check_count(Argument::dilation, window.dilation.size(), count)) return fault;
   if (Fault fault = detail::check_count(Argument::axes, window.axes.size(), count)) return fault;
-  Fault most_padded{Code::overflow, Argument::padding, -1, {0}};
+  Fault largest_padding{Code::overflow, Argument::padding, -1, {0}};
   const auto resolve_axis = [&](int i, int number, Index length, Axis& axis) {
     AxisWindow one;
     one.kernel = window.kernel[i];
@@ -262,17 +277,18 @@ constexpr Fault resolve(const BasicWindow<Capacity>& window, const Extents<Capac
     one.ceil_mode = window.ceil_mode;
     one.rule = window.padding.rule();
     for (Index pad : {one.lo, one.hi})
-      if (pad > most_padded.values[0]) most_padded.axis = number, most_padded.values[0] = pad;
+      if (pad > largest_padding.values[0]) largest_padding.axis = number, largest_padding.values[0] = pad;
     return windowed_axis(length, one, number, axis);
   };
   const Fault fault = detail::resolve_axes(window.axes, count, shape, geometry, resolve_axis);
   // Without padding there are no more outputs than inputs.
-  return fault.code == Code::overflow && fault.argument == Argument::output_size ? most_padded : fault;
+  return fault.code == Code::overflow && fault.argument == Argument::output_size ? largest_padding : fault;
 }
 
+/// The same for bins.
 template <int Capacity>
-constexpr Fault resolve(const BasicAdaptive<Capacity>& adaptive, const Extents<Capacity>& shape,
-                        BasicGeometry<Capacity>& geometry) {
+[[nodiscard]] constexpr Fault resolve(const BasicAdaptive<Capacity>& adaptive, const Extents<Capacity>& shape,
+                                      BasicGeometry<Capacity>& geometry) {
   const int count = adaptive.output_size.size();
   if (count > Capacity) return {Code::rank_too_large, Argument::output_size, -1, {count, Capacity}};
   if (Fault fault = detail::check_count(Argument::axes, adaptive.axes.size(), count)) return fault;
@@ -281,9 +297,10 @@ constexpr Fault resolve(const BasicAdaptive<Capacity>& adaptive, const Extents<C
   });
 }
 
+/// The same for one bin.
 template <int Capacity>
-constexpr Fault resolve(const BasicGlobal<Capacity>& global, const Extents<Capacity>& shape,
-                        BasicGeometry<Capacity>& geometry) {
+[[nodiscard]] constexpr Fault resolve(const BasicGlobal<Capacity>& global, const Extents<Capacity>& shape,
+                                      BasicGeometry<Capacity>& geometry) {
   const int count = global.axes.empty() ? shape.size() : global.axes.size();
   return detail::resolve_axes(global.axes, count, shape, geometry, [](int, int number, Index length, Axis& axis) {
     return adaptive_axis(length, 1, number, axis);

@@ -18,26 +18,34 @@ template <int ExponentBits>
 struct ShortFloat {
   static_assert(5 <= ExponentBits && ExponentBits <= 8,
                 "ndpool: neither range nor twice the digits may exceed a float");
-  std::uint16_t bits;
+  std::uint16_t bits;  ///< sign, exponent, fraction
 
   static constexpr int digits = 16 - ExponentBits;                       ///< with the hidden bit
   static constexpr int lowest_exponent = 2 - (1 << (ExponentBits - 1));  ///< of normal numbers
-  static constexpr std::uint32_t sign_bit = 0x8000, hidden_bit = 1U << (digits - 1), quiet_bit = hidden_bit / 2,
-                                 infinity_bits = sign_bit - hidden_bit;
+  static constexpr std::uint32_t sign_bit = 0x8000;                      ///< of the sign
+  static constexpr std::uint32_t hidden_bit = 1U << (digits - 1);        ///< the lowest bit of the exponent
+  static constexpr std::uint32_t quiet_bit = hidden_bit / 2;             ///< set in quiet NaNs
+  static constexpr std::uint32_t infinity_bits = sign_bit - hidden_bit;  ///< of positive infinity
 
+  /// Not initialised, as a float is not.
   ShortFloat() = default;
+  /// Rounded to nearest, ties to even; a NaN becomes quiet and keeps its leading payload.
   explicit constexpr ShortFloat(float value) : bits(from_float<std::uint32_t>(value)) {}
+  /// Rounded once, to nearest, ties to even.
   explicit constexpr ShortFloat(double value) : bits(from_float<std::uint64_t>(value)) {}
+  /// Rounded to nearest, ties to even.
   template <std::integral Whole>
   requires(sizeof(Whole) <= 8) explicit constexpr ShortFloat(Whole value) {
     const std::uint64_t extended = static_cast<std::uint64_t>(value);
     const bool negative = std::signed_integral<Whole> && extended >> 63 != 0;
     bits = with_sign(negative, nearest(negative ? 0 - extended : extended, 0));
   }
-  static constexpr ShortFloat from_bits(std::uint32_t pattern) {
+  /// The number with these bits.
+  [[nodiscard]] static constexpr ShortFloat from_bits(std::uint32_t pattern) {
     return std::bit_cast<ShortFloat>(static_cast<std::uint16_t>(pattern));
   }
 
+  /// Exact.
   constexpr operator float() const {
     constexpr int missing = 24 - digits;
     constexpr std::uint32_t smallest_normal = (lowest_exponent + 127) << 23;  // as a float
@@ -95,11 +103,15 @@ struct ShortFloat {
   }
 };
 
+/// IEEE binary16.
 using f16 = ShortFloat<5>;
+/// bfloat16: the first half of a float.
 using bf16 = ShortFloat<8>;
 
+/// Short floats are summed in float.
 template <int ExponentBits>
 struct spec::AccumulatorOf<ShortFloat<ExponentBits>> {
+  /// The type of sums.
   using type = float;
 };
 

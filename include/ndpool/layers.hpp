@@ -22,18 +22,25 @@
 
 namespace ndpool::nn {
 
+/// A layer with a forward and a backward map. Not safe to share between threads: a layer keeps what its backward map
+/// needs.
 class Layer {
  public:
   virtual ~Layer() = default;
 
+  /// y = R(x). Allocates the result, a plan when the shape is new, and in training mode what `backward` needs. Throws
+  /// before it changes anything.
   virtual Tensor forward(const Tensor& x) = 0;
   /// The gradient of the input of the last `forward`, which must have run in training mode. May be called again.
   virtual Tensor backward(const Tensor& grad_out) = 0;
+  /// The name of the layer's class.
   virtual std::string name() const = 0;
+  /// Shape of the result for an input of this shape. Throws if the layer cannot take it.
   virtual Shape output_shape(const Shape& input) const = 0;
 
   /// Layers begin in inference mode, in which they keep nothing. Leaving training mode forgets what was kept.
   virtual void set_training(bool training) { training_ = training; }
+  /// True in training mode.
   bool training() const { return training_; }
 
  private:
@@ -43,9 +50,13 @@ class Layer {
 /// What all pools share: axes 0 and 1 are batch and channels, the others are pooled.
 class PoolLayer : public Layer {
  public:
+  /// y = R(x). Allocates the result, a plan when the shape is new, and in training mode what `backward` needs. Throws
+  /// before it changes anything.
   Tensor forward(const Tensor& x) final;
   Tensor backward(const Tensor& grad_out) final;
+  /// The name of the layer's class.
   std::string name() const final { return name_; }
+  /// Shape of the result for an input of this shape. Throws if the layer cannot take it.
   Shape output_shape(const Shape& input) const final { return pool_.output_shape(checked(input)); }
   void set_training(bool training) final;
 
@@ -58,11 +69,16 @@ class PoolLayer : public Layer {
  protected:
   /// `name` is a literal. Throws if the pool's parameters fit no shape.
   PoolLayer(const char* name, const Pool& pool, int pooled_axes, Edges edges = Edges::drop);
+  /// Copies share nothing but the plan.
   PoolLayer(const PoolLayer&) = default;
+  /// Shares nothing but the plan afterwards.
   PoolLayer& operator=(const PoolLayer&) = default;
+  /// Leaves the other layer its parameters, and nothing else.
   PoolLayer(PoolLayer&& other) noexcept;
+  /// Leaves the other layer its parameters, and nothing else.
   PoolLayer& operator=(PoolLayer&& other) noexcept;
 
+  /// The plan for the last shape.
   const Plan<float>& plan() const { return *plan_; }
   /// The geometry of the plan.
   Geometry geometry() const { return pool_.geometry(planned_); }
@@ -99,12 +115,16 @@ class MaxLayer : public PoolLayer {
   IndexTensor mask() const;
 
  protected:
+  /// A layer of a pool; `name` is a literal.
   MaxLayer(const char* name, const Pool& pool, int pooled_axes, Edges edges = Edges::drop, Ties ties = Ties::first)
       : PoolLayer(name, pool, pooled_axes, edges), ties_(ties) {}
+  /// Shares nothing but the plan.
   MaxLayer(const MaxLayer&) = default;
+  /// Leaves the other layer its parameters, and nothing else.
   MaxLayer(MaxLayer&&) = default;
   /// By a copy that is moved: without memory for it, this layer stays what it is.
   MaxLayer& operator=(const MaxLayer& other) { return *this = MaxLayer(other); }
+  /// Copies or takes parameters, plan and what is kept.
   MaxLayer& operator=(MaxLayer&&) = default;
 
  private:
@@ -132,6 +152,7 @@ class AverageLayer : public PoolLayer {
   std::size_t kept_bytes() const final { return 0; }
 
  protected:
+  /// Copies share nothing but the plan.
   using PoolLayer::PoolLayer;
 
  private:
@@ -147,11 +168,15 @@ class SmoothMaxLayer : public PoolLayer {
   std::size_t kept_bytes() const final { return static_cast<std::size_t>(x_.size()) * sizeof(float); }
 
  protected:
+  /// Copies share nothing but the plan.
   using PoolLayer::PoolLayer;
+  /// Shares nothing but the plan.
   SmoothMaxLayer(const SmoothMaxLayer&) = default;
+  /// Leaves the other layer its parameters, and nothing else.
   SmoothMaxLayer(SmoothMaxLayer&&) = default;
   /// As that of MaxLayer.
   SmoothMaxLayer& operator=(const SmoothMaxLayer& other) { return *this = SmoothMaxLayer(other); }
+  /// Copies or takes parameters, plan and what is kept.
   SmoothMaxLayer& operator=(SmoothMaxLayer&&) = default;
 
  private:
@@ -167,64 +192,85 @@ inline constexpr int stride_of_kernel = -1;
 
 /// What a windowed layer can be told beyond kernel and stride. Empty lists mean no padding and no dilation.
 struct WindowOptions {
+  /// Cells around the input.
   Padding padding = {};
+  /// Cells from tap to tap.
   Shape dilation = {};
+  /// What happens to cells behind the last window.
   Edges edges = Edges::drop;
 };
 
 /// `MaxPoolND({3, 3, 3}, {2, 2, 2})`; as many axes are pooled as the kernel has entries.
 class MaxPoolND : public MaxLayer {
  public:
+  /// An empty stride is the kernel. Throws if the numbers fit no shape.
   explicit MaxPoolND(const Shape& kernel, const Shape& stride = {}, const WindowOptions& options = {})
       : MaxPoolND("MaxPoolND", kernel, stride, options) {}
 
  protected:
+  /// An empty stride is the kernel. Throws if the numbers fit no shape.
   MaxPoolND(const char* name, const Shape& kernel, const Shape& stride, const WindowOptions& options);
 };
 
+/// Max over [batch, channels, length]; a stride that is not given is the kernel.
 struct MaxPool1D : MaxPoolND {
+  /// Max over [batch, channels, length]; a stride that is not given is the kernel.
   explicit MaxPool1D(int kernel_size, int stride = stride_of_kernel, const WindowOptions& options = {})
       : MaxPoolND("MaxPool1D", {kernel_size}, {stride}, options) {}
 };
 
+/// Max over [batch, channels, height, width]; strides that are not given are the kernel.
 struct MaxPool2D : MaxPoolND {
+  /// Max over [batch, channels, height, width]; strides that are not given are the kernel.
   MaxPool2D(int kH, int kW, int sH = stride_of_kernel, int sW = stride_of_kernel, const WindowOptions& options = {})
       : MaxPoolND("MaxPool2D", {kH, kW}, {sH, sW}, options) {}
 };
 
+/// Average over as many axes as the kernel has entries; an empty stride is the kernel.
 class AvgPoolND : public AverageLayer {
  public:
+  /// Average over as many axes as the kernel has entries; an empty stride is the kernel.
   explicit AvgPoolND(const Shape& kernel, const Shape& stride = {}, const WindowOptions& options = {},
                      const AverageOptions& average = {})
       : AvgPoolND("AvgPoolND", kernel, stride, options, average) {}
 
  protected:
+  /// Average over as many axes as the kernel has entries; an empty stride is the kernel.
   AvgPoolND(const char* name, const Shape& kernel, const Shape& stride, const WindowOptions& options,
             const AverageOptions& average);
 };
 
+/// Average over [batch, channels, length]; a stride that is not given is the kernel.
 struct AvgPool1D : AvgPoolND {
+  /// Average over [batch, channels, length]; a stride that is not given is the kernel.
   explicit AvgPool1D(int kernel_size, int stride = stride_of_kernel, const WindowOptions& options = {},
                      const AverageOptions& average = {})
       : AvgPoolND("AvgPool1D", {kernel_size}, {stride}, options, average) {}
 };
 
+/// Average over [batch, channels, height, width]; strides that are not given are the kernel.
 struct AvgPool2D : AvgPoolND {
+  /// Average over [batch, channels, height, width]; strides that are not given are the kernel.
   AvgPool2D(int kH, int kW, int sH = stride_of_kernel, int sW = stride_of_kernel, const WindowOptions& options = {},
             const AverageOptions& average = {})
       : AvgPoolND("AvgPool2D", {kH, kW}, {sH, sW}, options, average) {}
 };
 
+/// Smooth max over as many axes as the kernel has entries; an empty stride is the kernel.
 struct SmoothMaxPoolND : SmoothMaxLayer {
+  /// Smooth max over as many axes as the kernel has entries; an empty stride is the kernel.
   explicit SmoothMaxPoolND(const Shape& kernel, const Shape& stride = {}, const WindowOptions& options = {},
                            const SmoothMaxOptions& smooth = {});
 };
 
 /// Bins of nearly equal length: `AdaptiveMaxPoolND({7, 7})`.
 struct AdaptiveMaxPoolND : MaxLayer {
+  /// One number of bins per pooled axis.
   explicit AdaptiveMaxPoolND(const Shape& output_size);
 };
+/// Average over bins of nearly equal length: `AdaptiveAvgPoolND({7, 7})`.
 struct AdaptiveAvgPoolND : AverageLayer {
+  /// Average over bins of nearly equal length: `AdaptiveAvgPoolND({7, 7})`.
   explicit AdaptiveAvgPoolND(const Shape& output_size);
 };
 
@@ -235,9 +281,12 @@ struct AdaptiveAvgPoolND : AverageLayer {
 /// with the gradient `split` evenly. For n elements per output, training keeps n / 8 bytes per output, for `first` 1
 /// byte up to 255 elements, 2 up to 65535, then 4.
 struct GlobalMaxPool : MaxLayer {
+  /// Pools the last `pooled_axes` axes.
   explicit GlobalMaxPool(int pooled_axes, bool keepdims = false, Ties ties = Ties::all);
 };
+/// Average of all cells of `pooled_axes` axes. See GlobalMaxPool.
 struct GlobalAvgPool : AverageLayer {
+  /// Average of all cells of `pooled_axes` axes. See GlobalMaxPool.
   explicit GlobalAvgPool(int pooled_axes, bool keepdims = false);
 };
 

@@ -9,8 +9,8 @@ namespace ndpool {
 
 /// Outputs of one axis that are taken alone, over `cells` of its input.
 struct AxisPart {
-  Range cells;
-  Axis axis;
+  Range cells;  ///< of the input, that the outputs need
+  Axis axis;    ///< the axis of just these outputs over just these cells
 };
 
 /// Outputs at which a part of the axis may begin: 0 up to this. The others have no cell at or before which they start.

@@ -23,41 +23,52 @@ template <class G, class Output, class T, Settings settings>
 struct Max {
   static_assert(settings.ties == Ties::standard || settings.ties == Ties::first,
                 "ndpool: ties all and split are for GlobalMaxPool: other layers keep one winner per output");
+  /// The reference that the layer runs.
   static constexpr spec::Max<T> reducer{};
+  /// Taps of a window.
   static constexpr Index taps = G::geometry.tap_count();
+  /// What the forward map keeps for the backward map.
   using Memory = Tensor<
       std::conditional_t<taps <= 0xFF, std::uint8_t, std::conditional_t<taps <= 0xFFFF, std::uint16_t, std::uint32_t>>,
       Output>;
 
+  /// y = R(x); fills the memory.
   static constexpr void forward(const T* x, T* y, Memory& memory) {
-    spec::fixed::forward<G>(reducer, x, y, memory.data);
+    spec::detail::fixed::forward<G>(reducer, x, y, memory.data);
   }
+  /// gx = the VJP of gy, by what the forward map has kept.
   template <class Number>
   static constexpr void backward(const Memory& memory, const Number* gy, Number* gx) {
-    spec::fixed::vjp_from_winners<G>(memory.data, gy, gx);
+    spec::detail::fixed::vjp_from_winners<G>(memory.data, gy, gx);
   }
   /// Calls `visit(does it exist, its offset in the input)` for the winner of every output in row-major order.
   template <class Visit>
   static constexpr void for_each_winner(const Memory& memory, Visit visit) {
-    spec::fixed::for_each_winner<G>(memory.data, visit);
+    spec::detail::fixed::for_each_winner<G>(memory.data, visit);
   }
 };
 
 /// Max of all axes behind batch and channels with ties `all` or `split`: keeps one bit per input element.
 template <class G, class Output, class T, Settings settings>
 struct MarkedMax {
+  /// The reference that the layer runs.
   static constexpr spec::Max<T> reducer{};
-  static constexpr int planes = static_cast<int>(Output::count), cells = static_cast<int>(G::geometry.cell_count());
+  static constexpr int planes = static_cast<int>(Output::count);            ///< of batch and channels
+  static constexpr int cells = static_cast<int>(G::geometry.cell_count());  ///< of each plane
+  /// What the forward map keeps for the backward map.
   using Memory = Tensor<std::uint8_t, Shape<spec::bytes_of_bits(planes* cells)>>;
 
+  /// y = R(x); fills the memory.
   static constexpr void forward(const T* x, T* y, Memory& memory) {
-    spec::fixed::forward<G>(reducer, x, y);
+    spec::detail::fixed::forward<G>(reducer, x, y);
     spec::mark_extremes(reducer, planes, cells, x, y, memory.data);
   }
+  /// gx = the VJP of gy, by what the forward map has kept.
   template <class Number>
   static constexpr void backward(const Memory& memory, const Number* gy, Number* gx) {
     spec::vjp_from_bits(settings.ties, planes, cells, memory.data, gy, gx);
   }
+  /// Calls `visit(does it exist, its offset in the input)` for the first extreme of every output in row-major order.
   template <class Visit>
   static constexpr void for_each_winner(const Memory& memory, Visit visit) {
     for (int plane = 0; plane < planes; ++plane) {
@@ -76,6 +87,7 @@ struct GlobalMax
 template <class G, class Output, class T, Settings settings>
 struct Average {
   static_assert(settings.ties == Ties::standard, "ndpool: averages have no ties");
+  /// The reference that the layer runs.
   static constexpr auto reducer = [] {
     if constexpr (std::integral<T>)
       return spec::QuantisedAverage<T>{settings.zero_point, settings.count_include_pad};
@@ -84,10 +96,13 @@ struct Average {
   }();
   struct Memory {};
 
-  static constexpr void forward(const T* x, T* y, Memory&) { spec::fixed::forward<G>(reducer, x, y); }
+  /// y = R(x); fills the memory.
+  static constexpr void forward(const T* x, T* y, Memory&) { spec::detail::fixed::forward<G>(reducer, x, y); }
+  /// gx = the VJP of gy, by what the forward map has kept.
   template <class Number>
   static constexpr void backward(const Memory&, const Number* gy, Number* gx) {
-    spec::fixed::vjp_of_sum<G>(spec::Average<Number>{{}, {.count_include_pad = settings.count_include_pad}}, gy, gx);
+    spec::detail::fixed::vjp_of_sum<G>(spec::Average<Number>{{}, {.count_include_pad = settings.count_include_pad}}, gy,
+                                       gx);
   }
 };
 
@@ -109,13 +124,19 @@ constexpr Index stride_or_kernel(Index stride, Index kernel) { return stride == 
 template <template <class, class, class, Settings> class Reduction, class Description, class In, Settings settings,
           class T>
 struct Layer {
+  /// True if the layer has a backward map.
   static constexpr bool trains = settings.training;
+  /// Shape of the input.
   using InputShape = In;
+  /// Shape of the result.
   using OutputShape = typed::OutputShape<Description, In>;
+  /// The input, and its gradient.
   using Input = Tensor<T, InputShape>;
+  /// The result, and its gradient.
   using Output = Tensor<T, OutputShape>;
   /// As Input and Output, but of floats for layers of integers.
   using InputGradient = Tensor<GradientOf<T>, InputShape>;
+  /// The gradient of the result: of floats for layers of integers.
   using OutputGradient = Tensor<GradientOf<T>, OutputShape>;
 
  private:
@@ -148,7 +169,7 @@ struct Layer {
   template <class X, class Y>
   static constexpr void forward(const X& x, Y& y) {
     check_arrays<X, Y>();
-    spec::fixed::forward<Resolved>(Of::reducer, x.data, y.data);
+    spec::detail::fixed::forward<Resolved>(Of::reducer, x.data, y.data);
   }
 
   /// The same in training mode, where `memory` keeps what the way back needs.
@@ -195,7 +216,7 @@ struct Layer {
   /// Where an element of the packed input is on an axis.
   template <int A>
   static constexpr int position(int offset) {
-    return offset / spec::fixed::AxisOf<Resolved, A>::cell_stride % static_cast<int>(geometry.axes[A].input);
+    return offset / spec::detail::fixed::AxisOf<Resolved, A>::cell_stride % static_cast<int>(geometry.axes[A].input);
   }
   template <class X, class Y>
   static constexpr void check_arrays() {
@@ -205,7 +226,7 @@ struct Layer {
 
   static_assert(!spec::core::check_reducer(geometry, Of::reducer),
                 "ndpool: the padding leaves a window without an input element");
-  static_assert(In::count == 0 || spec::fixed::can_walk(geometry),
+  static_assert(In::count == 0 || spec::detail::fixed::can_walk(geometry),
                 "ndpool: the arrays or windows of a tiny layer are too large");
   static_assert(settings.edges != Edges::error || !check_edges(geometry),
                 "ndpool: the windows leave cells at the end of an axis: pad it, or say Edges::drop or Edges::ceil");
@@ -250,8 +271,8 @@ using AdaptiveAvgPoolND = Layer<Average, Bins, In, settings, T>;
 /// gradient is a setting, `ties`: `all` in full unless it is given (for n elements per output, training keeps n / 8
 /// bytes per output), the `first` (1, 2 or 4 bytes), or all in equal parts, `split` (n / 8 bytes).
 template <class In, Settings settings = inference, class T = float>
-using GlobalMaxPool = Layer<GlobalMax, Global<In::rank - 2, false>, In, settings, T>;
+using GlobalMaxPool = Layer<GlobalMax, Global<In::rank - 2>, In, settings, T>;
 template <class In, Settings settings = inference, class T = float>
-using GlobalAvgPool = Layer<Average, Global<In::rank - 2, false>, In, settings, T>;
+using GlobalAvgPool = Layer<Average, Global<In::rank - 2>, In, settings, T>;
 
 }  // namespace ndpool::tiny

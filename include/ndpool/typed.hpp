@@ -22,28 +22,54 @@
 
 namespace ndpool::typed {
 
-/// A pool: a geometry times a reducer. `Reducer` is a spec such as spec::Max, or one of the user's own; its options
-/// come last in every call. What the standard options rule out does not compile. Options given in the call are checked
-/// when they are known: they throw, or in a constant expression do not compile; a freestanding program must get them
-/// right.
+namespace detail {
+
+/// A reducer with options: `Reducer::Options` is the type of its member `options`.
+template <class Reducer>
+requires requires(Reducer reducer, const typename Reducer::Options& options) { reducer.options = options; }
+constexpr Reducer with_options(const typename Reducer::Options& options) {
+  Reducer reducer;
+  reducer.options = options;
+  return reducer;
+}
+
+}  // namespace detail
+
+/// A pool: a geometry times a reducer. `Reducer` is one of the reference's, such as spec::Max, or one of your own.
+///
+/// Every map takes the reducer's options last, as `{.ties = Ties::split}`, or the reducer itself, as
+/// `{.p = 3}` for Lp. What the standard options rule out does not compile. Options given in the call are checked when
+/// they are known: they throw, or in a constant expression do not compile; a freestanding program must get them right.
+///
+/// Cost: no heap and no threads; tensors are returned by value, and a VJP keeps one accumulator per input element on
+/// the stack. Thread-safety: a pool has no state.
 template <class Description, template <class> class Reducer>
 struct Pool {
+  /// The result of pooling a tensor with elements T and shape S.
   template <class T, class S>
   using Output = Tensor<T, OutputShape<Description, S>>;
+  /// The options of the reducer for elements T, if it has any.
+  template <class T>
+  using Options = typename Reducer<T>::Options;
 
   /// y = R(x).
   template <class T, class S>
   constexpr Output<T, S> operator()(const Tensor<T, S>& x, const Reducer<T>& reducer = {}) const {
     Output<T, S> y;
     const Reducer<T> used = checked<T, S>(reducer);
-    if constexpr (spec::fixed::can_walk(geometry<S>))
-      spec::fixed::forward<Resolved<Description, S>>(used, x.data, y.data);
+    if constexpr (spec::detail::fixed::can_walk(geometry<S>))
+      spec::detail::fixed::forward<Resolved<Description, S>>(used, x.data, y.data);
     else
       spec::core::forward(geometry<S>, used, x.view(), full_view<S>(y), [](const auto&, const auto&) {});
     return y;
   }
+  /// The same, with options.
+  template <class T, class S>
+  constexpr Output<T, S> operator()(const Tensor<T, S>& x, const Options<T>& options) const {
+    return (*this)(x, detail::with_options<Reducer<T>>(options));
+  }
 
-  /// The flat index, over the pooled axes, of each winner; for max and min.
+  /// The flat index, over the pooled axes, of the first extreme of each window; for max and min.
   template <class T, class S>
   constexpr Output<Index, S> indices(const Tensor<T, S>& x, const Reducer<T>& reducer = {}) const {
     Output<Index, S> indices;
@@ -55,6 +81,11 @@ struct Pool {
     });
     return indices;
   }
+  /// The same, with options.
+  template <class T, class S>
+  constexpr Output<Index, S> indices(const Tensor<T, S>& x, const Options<T>& options) const {
+    return indices(x, detail::with_options<Reducer<T>>(options));
+  }
 
   /// dy = (derivative of R at x) dx.
   template <class T, class S, class D, class DS>
@@ -65,6 +96,11 @@ struct Pool {
     spec::core::jvp(geometry<S>, checked<T, S>(reducer), x.view(), dx.view(), full_view<S>(dy));
     return dy;
   }
+  /// The same, with options.
+  template <class T, class S, class D, class DS>
+  constexpr Output<D, S> jvp(const Tensor<T, S>& x, const Tensor<D, DS>& dx, const Options<T>& options) const {
+    return jvp(x, dx, detail::with_options<Reducer<T>>(options));
+  }
 
   /// The derivative of each output by beta; for smooth max.
   template <class T, class S>
@@ -74,6 +110,11 @@ struct Pool {
     spec::core::forward(geometry<S>, spec::SmoothMaxBeta<T>{checked<T, S>(reducer)}, x.view(), full_view<S>(dy),
                         [](const auto&, const auto&) {});
     return dy;
+  }
+  /// The same, with options.
+  template <class T, class S>
+  constexpr Output<T, S> beta_derivative(const Tensor<T, S>& x, const Options<T>& options) const {
+    return beta_derivative(x, detail::with_options<Reducer<T>>(options));
   }
 
   /// gx = (derivative of R at x)^T gy.
@@ -90,10 +131,15 @@ struct Pool {
     for (Index i = 0; i < S::count; ++i) gx.data[i] = spec::narrow<D>(sums.data[i]);
     return gx;
   }
+  /// The same, with options.
+  template <class T, class S, class D, class GS>
+  constexpr Tensor<D, S> vjp(const Tensor<T, S>& x, const Tensor<D, GS>& gy, const Options<T>& options) const {
+    return vjp(x, gy, detail::with_options<Reducer<T>>(options));
+  }
 
   /// True of every tensor that compiles: what the standard options rule out is an assertion with a sentence.
   template <class T, class S>
-  static consteval bool accepts() {
+  [[nodiscard]] static consteval bool accepts() {
     static_assert(Resolved<Description, S>::valid);
     static_assert(!rejects_empty_windows<Reducer<T>>() || !geometry<S>.empty_window(),
                   "ndpool: the padding leaves a window without an input element");
@@ -175,16 +221,16 @@ constexpr const R& scalar_of(const Tensor<R, Shape<>>& scalar) {
 
 /// Global pooling by any function of an image: `global_pool<Shape<4, 5>>(x, f)` calls f(Tensor<T, Shape<4, 5>>) once
 /// for each image that the last axes of x hold, in row-major order. f returns a number of any type, or a tensor without
-/// axes. The axes of the image are kept with length 1; `global_pool<Shape<4, 5>, false>(x, f)` drops them. Copies each
-/// image.
-template <class Image, bool Keep = true, class T, class S, class F>
+/// axes. The axes of the image are dropped; `global_pool<Shape<4, 5>, true>(x, f)` keeps them with length 1. Copies
+/// each image.
+template <class Image, bool KeepDims = false, class T, class S, class F>
 constexpr auto global_pool(const Tensor<T, S>& x, F f) {
   static_assert(detail::is_last_axes<Image, S>(), "ndpool: the image must have the last axes of the tensor");
   static_assert(
       requires(const Tensor<T, Image>& image) { f(image); },
       "ndpool: the function must take an image: a tensor of the shape that global_pool names");
   using Result = std::remove_cvref_t<decltype(detail::scalar_of(f(std::declval<const Tensor<T, Image>&>())))>;
-  Tensor<Result, OutputShape<Global<Image::rank, Keep>, S>> y;
+  Tensor<Result, OutputShape<Global<Image::rank, KeepDims>, S>> y;
   Tensor<T, Image> image;
   for (Index i = 0; i < y.size(); ++i) {
     for (Index cell = 0; cell < Image::count; ++cell) image.data[cell] = x.data[i * Image::count + cell];
@@ -193,46 +239,65 @@ constexpr auto global_pool(const Tensor<T, S>& x, F f) {
   return y;
 }
 
+/// Max over windows.
 template <class W>
 inline constexpr Pool<W, spec::Max> max_pool{};
+/// Min over windows.
 template <class W>
 inline constexpr Pool<W, spec::Min> min_pool{};
+/// Sum over windows.
 template <class W>
 inline constexpr Pool<W, spec::Sum> sum_pool{};
+/// Average over windows.
 template <class W>
 inline constexpr Pool<W, spec::Average> avg_pool{};
+/// Smooth max over windows.
 template <class W>
 inline constexpr Pool<W, spec::SmoothMax> smooth_max_pool{};
+/// Lp over windows, for finite p: `lp_pool<W>(x, {.p = 3})`.
 template <class W>
 inline constexpr Pool<W, spec::Lp> lp_pool{};
+/// Lp over windows, for p = infinity.
 template <class W>
 inline constexpr Pool<W, spec::LargestMagnitude> largest_magnitude_pool{};
 
+/// `max_pool` over bins of nearly equal length.
 template <Index... Bins>
 inline constexpr auto adaptive_max_pool = max_pool<Adaptive<Bins...>>;
+/// `min_pool` over bins of nearly equal length.
 template <Index... Bins>
 inline constexpr auto adaptive_min_pool = min_pool<Adaptive<Bins...>>;
+/// `sum_pool` over bins of nearly equal length.
 template <Index... Bins>
 inline constexpr auto adaptive_sum_pool = sum_pool<Adaptive<Bins...>>;
+/// `avg_pool` over bins of nearly equal length.
 template <Index... Bins>
 inline constexpr auto adaptive_avg_pool = avg_pool<Adaptive<Bins...>>;
+/// `smooth_max_pool` over bins of nearly equal length.
 template <Index... Bins>
 inline constexpr auto adaptive_smooth_max_pool = smooth_max_pool<Adaptive<Bins...>>;
+/// `lp_pool` over bins of nearly equal length.
 template <Index... Bins>
 inline constexpr auto adaptive_lp_pool = lp_pool<Adaptive<Bins...>>;
 
-// `global_max_pool<2>(x)` keeps the two pooled axes with length 1; `global_max_pool<2, false>(x)` drops them.
-template <int Axes, bool Keep = true>
-inline constexpr auto global_max_pool = max_pool<Global<Axes, Keep>>;
-template <int Axes, bool Keep = true>
-inline constexpr auto global_min_pool = min_pool<Global<Axes, Keep>>;
-template <int Axes, bool Keep = true>
-inline constexpr auto global_sum_pool = sum_pool<Global<Axes, Keep>>;
-template <int Axes, bool Keep = true>
-inline constexpr auto global_avg_pool = avg_pool<Global<Axes, Keep>>;
-template <int Axes, bool Keep = true>
-inline constexpr auto global_smooth_max_pool = smooth_max_pool<Global<Axes, Keep>>;
-template <int Axes, bool Keep = true>
-inline constexpr auto global_lp_pool = lp_pool<Global<Axes, Keep>>;
+// `global_max_pool<2>(x)` drops the two pooled axes; `global_max_pool<2, true>(x)` keeps them with length 1.
+/// `max_pool` over the last `Axes` axes.
+template <int Axes, bool KeepDims = false>
+inline constexpr auto global_max_pool = max_pool<Global<Axes, KeepDims>>;
+/// `min_pool` over the last `Axes` axes.
+template <int Axes, bool KeepDims = false>
+inline constexpr auto global_min_pool = min_pool<Global<Axes, KeepDims>>;
+/// `sum_pool` over the last `Axes` axes.
+template <int Axes, bool KeepDims = false>
+inline constexpr auto global_sum_pool = sum_pool<Global<Axes, KeepDims>>;
+/// `avg_pool` over the last `Axes` axes.
+template <int Axes, bool KeepDims = false>
+inline constexpr auto global_avg_pool = avg_pool<Global<Axes, KeepDims>>;
+/// `smooth_max_pool` over the last `Axes` axes.
+template <int Axes, bool KeepDims = false>
+inline constexpr auto global_smooth_max_pool = smooth_max_pool<Global<Axes, KeepDims>>;
+/// `lp_pool` over the last `Axes` axes.
+template <int Axes, bool KeepDims = false>
+inline constexpr auto global_lp_pool = lp_pool<Global<Axes, KeepDims>>;
 
 }  // namespace ndpool::typed

@@ -15,7 +15,7 @@ namespace ndpool {
 /// Strides, in elements, of a packed row-major array. They are meaningless, but made without harm, for a shape whose
 /// product does not fit 64 bits: validation rejects such a shape before anything is read.
 template <int Capacity>
-constexpr Extents<Capacity> packed_strides(const Extents<Capacity>& shape) {
+[[nodiscard]] constexpr Extents<Capacity> packed_strides(const Extents<Capacity>& shape) {
   Extents<Capacity> strides = Extents<Capacity>::filled(shape.size(), 1);
   for (int a = (shape.size() < Capacity ? shape.size() : Capacity) - 2; a >= 0; --a)
     static_cast<void>(__builtin_mul_overflow(strides[a + 1], detail::larger(shape[a + 1], 1), &strides[a]));
@@ -23,24 +23,32 @@ constexpr Extents<Capacity> packed_strides(const Extents<Capacity>& shape) {
 }
 
 /// `data` is the element at position 0 of every axis; strides count elements and may be negative or (for inputs) zero.
-/// A view owns no elements. It holds shape and strides for `Capacity` axes, about 1 KB at the default of 64, so pass it
-/// by reference.
+/// A view owns no elements. With shapes of run-time rank it takes 152 bytes, and allocates only for more than eight
+/// axes; views of another capacity never allocate. Nothing is checked when a view is made: the call that uses it does.
 template <class T, int Capacity = max_rank>
 class View {
  public:
+  /// The scalar, without const.
   using value_type = std::remove_const_t<T>;
 
+  /// A view of nothing, without axes.
   constexpr View() = default;
+  /// A packed row-major view.
   constexpr View(T* data, const Extents<Capacity>& shape) : View(data, shape, packed_strides(shape)) {}
+  /// A view with strides in elements.
   constexpr View(T* data, const Extents<Capacity>& shape, const Extents<Capacity>& strides)
       : data_(data), shape_(shape), strides_(strides) {}
   /// A view to read through can be made of every view.
   constexpr operator View<const T, Capacity>() const requires(!std::is_const_v<T>) { return {data_, shape_, strides_}; }
 
-  constexpr T* data() const { return data_; }
-  constexpr int rank() const { return shape_.size(); }
-  constexpr const Extents<Capacity>& shape() const { return shape_; }
-  constexpr const Extents<Capacity>& strides() const { return strides_; }
+  /// The element at position 0 of every axis.
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  /// The number of axes.
+  [[nodiscard]] constexpr int rank() const { return shape_.size(); }
+  /// The length of each axis.
+  [[nodiscard]] constexpr const Extents<Capacity>& shape() const { return shape_; }
+  /// The elements from one position of each axis to the next.
+  [[nodiscard]] constexpr const Extents<Capacity>& strides() const { return strides_; }
 
   /// The element at a position. Not checked.
   constexpr T& operator[](const Extents<Capacity>& position) const {
@@ -54,6 +62,9 @@ class View {
   Extents<Capacity> shape_ = {};
   Extents<Capacity> strides_ = {};
 };
+#if __STDC_HOSTED__
+static_assert(sizeof(View<float>) <= 160);
+#endif
 
 namespace detail {
 
@@ -136,12 +147,14 @@ Fault check_overlap(const View<Out, Capacity>& output, const View<In, Capacity>&
   return check_overlap(detail::byte_range(output), detail::byte_range(input), argument);
 }
 
+namespace detail {
+
 /// What can be said of views of one shape and set of strides wherever they are, so that it is found out once: what
 /// `check_view` and `check_output` would say of them, and which elements they reach.
-class Layout {
+class CheckedLayout {
  public:
   template <int Capacity>
-  Layout(const Extents<Capacity>& shape, const Extents<Capacity>& strides) {
+  CheckedLayout(const Extents<Capacity>& shape, const Extents<Capacity>& strides) {
     const char somewhere = 0;
     const View<const char, Capacity> view(&somewhere, shape, strides);
     fault_ = check_view(view, shape, Argument::strides);
@@ -162,39 +175,68 @@ class Layout {
     return fault;
   }
   template <class T>
-  detail::ByteRange bytes(T* data) const {
+  ByteRange bytes(T* data) const {
     return reach_.bytes(data);
   }
 
  private:
   Fault fault_, stores_fault_;
-  detail::Reach reach_ = {Extents<1>{0}, Extents<1>{0}};
+  Reach reach_ = {Extents<1>{0}, Extents<1>{0}};
 };
 
+}  // namespace detail
+
 #if __STDC_HOSTED__
-/// A view of `data`, packed row-major unless strides (in elements) are given. Shape and strides are checked by the call
-/// that uses the view.
+/// A packed row-major view from an address. Shape and memory are checked by the call that uses the view.
 template <class T>
-View<T> view(T* data, const Shape& shape) {
+[[nodiscard]] View<T> view(T* data, const Shape& shape) {
   return {data, shape};
 }
+/// A view from the address of position 0, with strides in elements. Checked by the call that uses the view.
 template <class T>
-View<T> view(T* data, const Shape& shape, const Shape& strides) {
+[[nodiscard]] View<T> view(T* data, const Shape& shape, const Shape& strides) {
   return {data, shape, strides};
 }
-/// A packed view of a vector, array or span. Throws if it holds fewer elements than the shape.
-template <class Range>
-requires requires(Range& range) {
-  range.data();
-  range.size();
-}
-auto view(Range& range, const Shape& shape) {
+
+namespace detail {
+
+/// Throws if a shape has a negative length, or more elements than 64 bits can count; the number of its elements.
+inline Index checked_count(const Shape& shape) {
   for (int a = 0; a < shape.size() && a < max_rank; ++a)
     if (shape[a] < 0) raise({Code::negative, Argument::shape, a, {shape[a]}});
-  const Index needed = element_count(shape), held = static_cast<Index>(range.size());
-  if (needed < 0) raise({Code::overflow, Argument::shape, -1, {}});
+  const Index count = element_count(shape);
+  if (count < 0) raise({Code::overflow, Argument::shape, -1, {}});
+  return count;
+}
+
+template <class Range>
+concept Container = requires(Range& range) {
+  range.data();
+  range.size();
+};
+
+}  // namespace detail
+
+/// A packed view of a vector, array or span, which must outlive it. Throws if it holds fewer elements than the shape.
+template <detail::Container Range>
+[[nodiscard]] auto view(Range& range, const Shape& shape) {
+  const Index needed = detail::checked_count(shape), held = static_cast<Index>(range.size());
   if (held < needed) raise({Code::too_few_elements, Argument::shape, -1, {held, needed}});
   return View<std::remove_pointer_t<decltype(range.data())>>(range.data(), shape);
+}
+/// A view of a vector, array or span with strides in elements; position 0 is the first element. Throws unless there is
+/// one stride per axis and every position is in the container; a view from an address allows negative strides.
+template <detail::Container Range>
+[[nodiscard]] auto view(Range& range, const Shape& shape, const Shape& strides) {
+  detail::checked_count(shape);
+  const View<std::remove_pointer_t<decltype(range.data())>> strided(range.data(), shape, strides);
+  const char element = 0;  // stands for the first element of an empty container
+  require(check_view(View<const char>(&element, shape, strides), shape, Argument::shape));
+  const detail::Reach reach(shape, strides);
+  if (reach.begin < 0) raise({Code::before_container, Argument::strides, -1, {-reach.begin}});
+  if (static_cast<Index>(range.size()) < reach.end)
+    raise({Code::too_few_elements, Argument::strides, -1, {static_cast<Index>(range.size()), reach.end}});
+  return strided;
 }
 #endif
 

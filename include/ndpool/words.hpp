@@ -8,9 +8,12 @@
 
 namespace ndpool {
 
+/// A choice and the word for it.
 template <class Enum>
 struct Word {
+  /// The word.
   std::string_view text;
+  /// What it means.
   Enum value;
 };
 

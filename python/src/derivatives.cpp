@@ -17,17 +17,19 @@ nb::object jvp(Described& described, nb::handle x_object, nb::handle dx_object, 
   const Shape shape = known != nullptr ? known->result_shape : pool.output_shape(x.shape());
   if (!dy.owner.is_valid()) dy = new_array(shape, x.scalar);
   if (known != nullptr && !overlap(x, dy) && !overlap(dx, dy)) {
-    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
-    run(larger_size(x, dy), [&](const Watch& watch) { return kernels->jvp(x.data, dx.data, dy.data, watch); });
+    const detail::CompiledMaps kernels = known->kernels;
+    run(larger_size(x, dy),
+        [&](const ProgressCallback& callback) { return kernels.jvp(x.data, dx.data, dy.data, callback); });
     return dy.owner;
   }
   name_out(Argument::dy, [&] {
     with_real(x.scalar, [&]<class T>() {
       const View<const T> at = x.view<const T>(), tangent = dx.view<const T>();
       const View<T> to = dy.view<T>();
-      run_released([&](const Watch& watch) { return pool.jvp(at, tangent, to, watch); });
-      auto kernels = pool.kernels<T>(at.shape(), {at.strides(), to.strides(), tangent.strides(), to.strides()});
-      if (kernels != nullptr && kernels->has(MapKind::jvp)) described.plans().insert(key, {std::move(kernels), shape});
+      run_released([&](const ProgressCallback& callback) { return pool.jvp(at, tangent, to, callback); });
+      auto kernels = detail::PoolAccess::compiled_maps<T>(
+          pool, at.shape(), {at.strides(), to.strides(), tangent.strides(), to.strides()});
+      if (kernels.has(MapKind::jvp)) described.plans().insert(key, {std::move(kernels), shape});
     });
   });
   return dy.owner;
@@ -40,9 +42,10 @@ void run_vjp_by_shape(Described& described, const Shape& shape, const Array& gy,
   key.add(gx);
   const KnownPlan* known = described.plans().find(key);
   if (known != nullptr && known->result_shape == shape && !overlap(gy, gx)) {
-    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
+    const detail::CompiledMaps kernels = known->kernels;
     // Whatever reads x finds memory in its place, and uses none of it.
-    run(larger_size(gx, gy), [&](const Watch& watch) { return kernels->vjp(gx.data, gy.data, gx.data, watch); });
+    run(larger_size(gx, gy),
+        [&](const ProgressCallback& callback) { return kernels.vjp(gx.data, gy.data, gx.data, callback); });
     return;
   }
   name_out(Argument::gx, [&] {
@@ -50,9 +53,10 @@ void run_vjp_by_shape(Described& described, const Shape& shape, const Array& gy,
       static const T nothing{};
       const View<const T> at(&nothing, shape, Shape::filled(shape.size(), 0)), gradient = gy.view<const T>();
       const View<T> to = gx.view<T>();
-      run_released([&](const Watch& watch) { return pool.vjp(at, gradient, to, watch); });
-      auto kernels = pool.kernels<T>(shape, {to.strides(), gradient.strides(), to.strides(), gradient.strides()});
-      if (kernels != nullptr && kernels->has(MapKind::vjp)) described.plans().insert(key, {std::move(kernels), shape});
+      run_released([&](const ProgressCallback& callback) { return pool.vjp(at, gradient, to, callback); });
+      auto kernels = detail::PoolAccess::compiled_maps<T>(
+          pool, shape, {to.strides(), gradient.strides(), to.strides(), gradient.strides()});
+      if (kernels.has(MapKind::vjp)) described.plans().insert(key, {std::move(kernels), shape});
     });
   });
 }
@@ -85,17 +89,19 @@ void run_vjp(Described& described, const Array& x, const Array& gy, Array& gx) {
   const KnownPlan* known = described.plans().find(key);
   if (!gx.owner.is_valid()) gx = new_array(x.shape(), x.scalar);
   if (known != nullptr && !overlap(x, gx) && !overlap(gy, gx)) {
-    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
-    run(larger_size(x, gy), [&](const Watch& watch) { return kernels->vjp(x.data, gy.data, gx.data, watch); });
+    const detail::CompiledMaps kernels = known->kernels;
+    run(larger_size(x, gy),
+        [&](const ProgressCallback& callback) { return kernels.vjp(x.data, gy.data, gx.data, callback); });
     return;
   }
   name_out(Argument::gx, [&] {
     with_real(x.scalar, [&]<class T>() {
       const View<const T> at = x.view<const T>(), gradient = gy.view<const T>();
       const View<T> to = gx.view<T>();
-      run_released([&](const Watch& watch) { return pool.vjp(at, gradient, to, watch); });
-      auto kernels = pool.kernels<T>(at.shape(), {at.strides(), gradient.strides(), to.strides(), gradient.strides()});
-      if (kernels != nullptr && kernels->has(MapKind::vjp)) described.plans().insert(key, {std::move(kernels), {}});
+      run_released([&](const ProgressCallback& callback) { return pool.vjp(at, gradient, to, callback); });
+      auto kernels = detail::PoolAccess::compiled_maps<T>(
+          pool, at.shape(), {at.strides(), gradient.strides(), to.strides(), gradient.strides()});
+      if (kernels.has(MapKind::vjp)) described.plans().insert(key, {std::move(kernels), {}});
     });
   });
 }
@@ -119,7 +125,7 @@ nb::object beta_derivative(Described& described, nb::handle x_object, nb::handle
     with_real(x.scalar, [&]<class T>() {
       const View<const T> at = x.view<const T>();
       const View<T> to = dy.view<T>();
-      run_released([&](const Watch& watch) { return pool.beta_derivative(at, to, watch); });
+      run_released([&](const ProgressCallback& callback) { return pool.beta_derivative(at, to, callback); });
     });
   });
   return dy.owner;
@@ -143,12 +149,12 @@ nb::object jvp_from_indices(Described& described, nb::handle indices_object, nb:
   const Shape result_shape = known != nullptr ? known->result_shape : pool.output_shape(dx.shape());
   if (!dy.owner.is_valid()) dy = new_array(result_shape, dx.scalar);
   if (known != nullptr && !overlap(dx, dy) && !overlap(indices, dy)) {
-    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
-    const IndexKind kind = kind_of_index(indices);
+    const detail::CompiledMaps kernels = known->kernels;
+    const Dtype kind = index_dtype(indices);
     bool fine = false;
-    run(larger_size(dx, dy), [&](const Watch& watch) {
-      fine = kernels->check_indices(indices.data, kind);
-      return !fine || kernels->jvp_from_indices(indices.data, kind, dx.data, dy.data, watch);
+    run(larger_size(dx, dy), [&](const ProgressCallback& callback) {
+      fine = kernels.check_indices(indices.data, kind);
+      return !fine || kernels.jvp_from_indices(indices.data, kind, dx.data, dy.data, callback);
     });
     if (fine) return dy.owner;
   }
@@ -158,10 +164,11 @@ nb::object jvp_from_indices(Described& described, nb::handle indices_object, nb:
         const View<const I> winners = indices.view<const I>();
         const View<const T> tangent = dx.view<const T>();
         const View<T> to = dy.view<T>();
-        run_released([&](const Watch& watch) { return pool.jvp_from_indices(winners, tangent, to, watch); });
+        run_released(
+            [&](const ProgressCallback& callback) { return pool.jvp_from_indices(winners, tangent, to, callback); });
         described.plans().insert(
-            key, {pool.kernels_for_indices<T>(tangent.shape(),
-                                              {tangent.strides(), winners.strides(), tangent.strides(), to.strides()}),
+            key, {detail::PoolAccess::compiled_index_maps<T>(
+                      pool, tangent.shape(), {tangent.strides(), winners.strides(), tangent.strides(), to.strides()}),
                   result_shape});
       });
     });
@@ -178,12 +185,12 @@ void run_vjp_from_indices(Described& described, const Array& indices, const Arra
   key.add(gx);
   const KnownPlan* known = described.plans().find(key);
   if (known != nullptr && !overlap(gy, gx) && !overlap(indices, gx)) {
-    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
-    const IndexKind kind = kind_of_index(indices);
+    const detail::CompiledMaps kernels = known->kernels;
+    const Dtype kind = index_dtype(indices);
     bool fine = false;
-    run(larger_size(gx, gy), [&](const Watch& watch) {
-      fine = is_trusted || kernels->check_indices(indices.data, kind);
-      return !fine || kernels->vjp_from_indices(indices.data, kind, gy.data, gx.data, watch);
+    run(larger_size(gx, gy), [&](const ProgressCallback& callback) {
+      fine = is_trusted || kernels.check_indices(indices.data, kind);
+      return !fine || kernels.vjp_from_indices(indices.data, kind, gy.data, gx.data, callback);
     });
     if (fine) return;
   }
@@ -193,10 +200,12 @@ void run_vjp_from_indices(Described& described, const Array& indices, const Arra
         const View<const I> winners = indices.view<const I>();
         const View<const T> gradient = gy.view<const T>();
         const View<T> to = gx.view<T>();
-        run_released([&](const Watch& watch) { return pool.vjp_from_indices(winners, gradient, to, watch); });
-        described.plans().insert(key, {pool.kernels_for_indices<T>(to.shape(), {to.strides(), winners.strides(),
-                                                                                to.strides(), gradient.strides()}),
-                                       {}});
+        run_released(
+            [&](const ProgressCallback& callback) { return pool.vjp_from_indices(winners, gradient, to, callback); });
+        described.plans().insert(
+            key, {detail::PoolAccess::compiled_index_maps<T>(
+                      pool, to.shape(), {to.strides(), winners.strides(), to.strides(), gradient.strides()}),
+                  {}});
       });
     });
   });

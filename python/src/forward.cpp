@@ -15,13 +15,13 @@ void run_forward(Described& described, const Array& x, Array& y, Array& indices,
   const Index elements = larger_size(x, y);
   const bool is_safe = !overlap(x, y) && (!with_indices || (!overlap(x, indices) && !overlap(y, indices)));
   if (known != nullptr && is_safe) {
-    const std::shared_ptr<const KernelPlan> kernels = known->kernels;
+    const detail::CompiledMaps kernels = known->kernels;
     if (with_indices)
-      run(elements, [&](const Watch& watch) {
-        return kernels->forward_with_indices(x.data, y.data, indices.data, kind_of_index(indices), watch);
+      run(elements, [&](const ProgressCallback& callback) {
+        return kernels.forward_with_indices(x.data, y.data, indices.data, index_dtype(indices), callback);
       });
     else
-      run(elements, [&](const Watch& watch) { return kernels->forward(x.data, y.data, watch); });
+      run(elements, [&](const ProgressCallback& callback) { return kernels.forward(x.data, y.data, callback); });
     return;
   }
   name_out(Argument::y, [&] {
@@ -31,16 +31,15 @@ void run_forward(Described& described, const Array& x, Array& y, Array& indices,
       if (with_indices)
         with_index(indices, [&]<class I>() {
           const View<I> winners = indices.view<I>();
-          run_released([&](const Watch& watch) { return pool.forward(from, to, winners, watch); });
+          run_released([&](const ProgressCallback& callback) { return pool.forward(from, to, winners, callback); });
         });
       else
-        run_released([&](const Watch& watch) { return pool.forward(from, to, watch); });
+        run_released([&](const ProgressCallback& callback) { return pool.forward(from, to, callback); });
       const Shape in = from.strides(), out_strides = to.strides();
-      auto kernels =
-          pool.kernels<T>(from.shape(), {in, out_strides, in, with_indices ? indices.element_strides() : out_strides});
-      const bool serves = kernels != nullptr &&
-                          kernels->has(with_indices ? MapKind::forward_with_indices : MapKind::forward) &&
-                          (!with_indices || kernels->fits(kind_of_index(indices)));
+      auto kernels = detail::PoolAccess::compiled_maps<T>(
+          pool, from.shape(), {in, out_strides, in, with_indices ? indices.element_strides() : out_strides});
+      const bool serves = kernels.has(with_indices ? MapKind::forward_with_indices : MapKind::forward) &&
+                          (!with_indices || kernels.fits(index_dtype(indices)));
       if (serves) described.plans().insert(key, {std::move(kernels), shape});
     });
   });

@@ -64,8 +64,8 @@ decltype(auto) with_index(const Array& indices, F f) {
                                .c_str());
   }
 }
-inline IndexKind kind_of_index(const Array& indices) {
-  return with_index(indices, []<class I>() { return index_kind<I>(); });
+inline Dtype index_dtype(const Array& indices) {
+  return with_index(indices, []<class I>() { return dtype_of<std::remove_const_t<I>>(); });
 }
 
 inline constexpr Scalar flat = Scalar::i64;

@@ -64,7 +64,7 @@ struct BytesHash {
 };
 
 struct KnownPlan {
-  std::shared_ptr<const KernelPlan> kernels;
+  detail::CompiledMaps kernels;
   Shape result_shape;
 };
 
@@ -77,7 +77,7 @@ class PlanCache {
     return found == plans_.end() ? nullptr : &found->second;
   }
   void insert(const PlanKey& key, KnownPlan plan) {
-    if (!key.fits() || plan.kernels == nullptr) return;
+    if (!key.fits() || !plan.kernels) return;
     if (plans_.size() >= most_plans) plans_.clear();
     plans_.emplace(std::string(key.bytes()), std::move(plan));
   }

@@ -18,7 +18,7 @@ class Interrupts {
     const nb::object main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
     listens_ = nb::cast<unsigned long>(main) == caller_;
   }
-  Watch watch() { return listens_ ? Watch{&keep_going, this} : Watch{}; }
+  ProgressCallback callback() { return listens_ ? ProgressCallback{&keep_going, this} : ProgressCallback{}; }
   /// True if a handler has raised an exception, which is then Python's current one.
   bool raised() const { return raised_; }
 
@@ -43,13 +43,13 @@ class Interrupts {
   Clock::time_point last_ = Clock::now();
 };
 
-/// Runs `f(watch)` without the GIL; raises what a signal handler has raised.
+/// Runs `f(callback)` without the GIL; raises what a signal handler has raised.
 template <class F>
 void run_released(F f) {
   Interrupts interrupts;
   {
     const nb::gil_scoped_release release;
-    f(interrupts.watch());
+    f(interrupts.callback());
   }
   if (interrupts.raised()) throw nb::python_error();  // even if the run was over by then
 }
@@ -59,7 +59,7 @@ template <class F>
 void run(Index elements, F f) {
   constexpr Index few = Index{1} << 14;
   if (elements <= few)
-    f(Watch{});
+    f(ProgressCallback{});
   else
     run_released(f);
 }

@@ -14,7 +14,8 @@ void place(const Unpool& unpool, const Array& values, const Array& indices, Arra
       const View<const T> from = values.view<const T>();
       const View<T> to = cells.view<T>();
       const View<const Index> at = indices.view<const Index>();
-      run(larger_size(values, cells), [&](const Watch& watch) { return placing(from, at, to, watch); });
+      run(larger_size(values, cells),
+          [&](const ProgressCallback& callback) { return placing(from, at, to, callback); });
     });
   });
 }
@@ -28,9 +29,10 @@ Array read_flat_indices(nb::handle object) {
 }  // namespace
 
 void run_unpool(const Unpool& unpool, const Array& y, const Array& indices, Array& x) {
-  place(unpool, y, indices, x, Argument::x, [&](const auto& from, const auto& at, const auto& to, const Watch& watch) {
-    return unpool.forward(from, at, to, watch);
-  });
+  place(unpool, y, indices, x, Argument::x,
+        [&](const auto& from, const auto& at, const auto& to, const ProgressCallback& callback) {
+          return unpool.forward(from, at, to, callback);
+        });
 }
 
 nb::object unpool_forward(const Unpool& unpool, nb::handle y_object, nb::handle indices_object, nb::handle out) {
@@ -46,8 +48,8 @@ nb::object unpool_jvp(const Unpool& unpool, nb::handle dy_object, nb::handle ind
   const Array indices = read_flat_indices(indices_object);
   Array dx = given_output(out, dy.scalar, "dy");
   place(unpool, dy, indices, dx, Argument::dx,
-        [&](const auto& from, const auto& at, const auto& to, const Watch& watch) {
-          return unpool.jvp(from, at, to, watch);
+        [&](const auto& from, const auto& at, const auto& to, const ProgressCallback& callback) {
+          return unpool.jvp(from, at, to, callback);
         });
   return dx.owner;
 }
@@ -62,7 +64,8 @@ nb::object unpool_vjp(const Unpool& unpool, nb::handle indices_object, nb::handl
       const View<const Index> at = indices.view<const Index>();
       const View<const T> gradient = gx.view<const T>();
       const View<T> to = gy.view<T>();
-      run(larger_size(indices, gx), [&](const Watch& watch) { return unpool.vjp(at, gradient, to, watch); });
+      run(larger_size(indices, gx),
+          [&](const ProgressCallback& callback) { return unpool.vjp(gradient, at, to, callback); });
     });
   });
   return gy.owner;

@@ -3,7 +3,7 @@
 
 #include "plan/rows.hpp"
 
-#include <ndpool/kernels.hpp>
+#include "kernels/kernels.hpp"
 
 #include <cstddef>
 #include <vector>

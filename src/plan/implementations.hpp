@@ -5,7 +5,7 @@
 #include "kernels/indices/layout.hpp"
 #include "plan/argmax_plan.hpp"
 
-#include <ndpool/kernel_plan.hpp>
+#include "plan/kernel_plan.hpp"
 
 #include <span>
 

@@ -5,7 +5,7 @@
 // rows. Everything else is a loop. A row is the unit of work that tiles and threads share out.
 #pragma once
 
-#include <ndpool/kernels.hpp>
+#include "kernels/kernels.hpp"
 
 namespace ndpool {
 

@@ -1,6 +1,7 @@
 // Any bytes as a pooling problem: shape, window, options, memory and scalar. Kernels must agree with the reference on
 // every target, bit for bit with each other, and touch no byte that is not theirs.
 #include "equivalence.hpp"
+#include "kernels/kernels.hpp"
 #include "support/kernels.hpp"
 
 #include <cstdlib>

@@ -35,12 +35,13 @@ TEST_F(ForgedNode, IsNoNodeOfTheGraph) {
 TEST_F(ForgedNode, IsNoNodeOfTheProgram) {
   Program<float> program = graph.compile({y});
   const Node late = graph.scale(y, 2, "late");
-  const std::string sentence = " of node number 2, which does not exist: the graph had 2 nodes when it was compiled";
+  const std::string sentence =
+      " of node number 2, which was added after the program was compiled, when the graph had 2 nodes";
   expect_error("input" + sentence, [&] { program.forward({{late, two}}); });
   expect_error("parameter" + sentence, [&] { program.parameter(late); });
   const auto results = program.forward({{x, two}});
   expect_error("value" + sentence, [&] { results.value(late); });
-  expect_error("gradient of node number -1, which does not exist: the graph had 2 nodes when it was compiled",
+  expect_error("gradient of node number -1, which does not exist: the graph had 2 nodes",
                [&] { results.gradient(before); });
   expect_error("value of an empty Node, which is no node of a graph", [&] { results.value(Node()); });
   Graph<float> other;

@@ -18,7 +18,7 @@ TEST(PoolingCache, EqualPoolsShareOnePlan) {
   const auto first = cache.find_or_make(max_pool(window), shape);
   EXPECT_EQ(cache.find_or_make(max_pool({.kernel = {2, 2}, .stride = {2, 2}, .axes = {1, 2}}), shape), first);
   const Pool others[] = {min_pool(window),
-                         max_pool(window).by_spec(),
+                         max_pool(window).without_kernels(),
                          max_pool(window, {.ties = Ties::all}),
                          max_pool(window, {.nan = Nan::ignore}),
                          max_pool(window, {.empty = Empty::identity}),
@@ -83,7 +83,7 @@ TEST(PoolingCache, APoolBySpecRunsBySpec) {
   graph::PoolingCache<float> cache;
   const Shape shape{64, 8, 8};
   EXPECT_TRUE(cache.find_or_make(max_pool(window), shape)->needs_rehearsal());
-  EXPECT_FALSE(cache.find_or_make(max_pool(window).by_spec(), shape)->needs_rehearsal());
+  EXPECT_FALSE(cache.find_or_make(max_pool(window).without_kernels(), shape)->needs_rehearsal());
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ TEST(TypedGraph, ResultTypesAreComputedAndEqualTheRunTimeShapes) {
   expect_shape<Shape<2, 3, 4, 4>>(graph, graph.pool(x, max_pool<Window<Kernel<2, 2>>>));
   expect_shape<Shape<2, 3, 4, 4>>(graph, graph.pool(x, min_pool<Window<Kernel<3, 3>, Stride<2, 2>, Padding<1, 1>>>));
   expect_shape<Shape<2, 3, 3, 5>>(graph, graph.pool(x, adaptive_avg_pool<3, 5>));
-  expect_shape<Shape<2, 3, 1, 1>>(graph, graph.pool(x, global_sum_pool<2>));
-  expect_shape<Shape<2, 3>>(graph, graph.pool(x, global_lp_pool<2, false>, reduction::Lp{3}));
+  expect_shape<Shape<2, 3, 1, 1>>(graph, graph.pool(x, global_sum_pool<2, true>));
+  expect_shape<Shape<2, 3>>(graph, graph.pool(x, global_lp_pool<2>, reduction::Lp{3}));
   expect_shape<Shape<2, 3, 4, 4>>(
       graph, graph.pool(x, smooth_max_pool<Window<Kernel<2, 2>>>, reduction::SmoothMax{{.beta = 4}}));
   const auto logits = graph.input<Shape<2, 10>>();
@@ -66,7 +66,7 @@ TEST(TypedGraph, TensorsGoInAndTheSameNumbersComeOut) {
 TEST(TypedGraph, GlobalMaxGivesItsDerivativeToEveryExtreme) {
   Graph<double> graph;
   const auto x = graph.input<Shape<3>>();
-  const auto y = graph.pool(x, global_max_pool<1, false>);
+  const auto y = graph.pool(x, global_max_pool<1>);
   auto program = graph.compile();
   const Tensor<double, Shape<3>> at{{5, 1, 5}};
   const auto [value, gradients] = program.value_and_grad(y, {{x, at}});

@@ -60,7 +60,7 @@ TEST(TypedGraphPools, LargestMagnitudeTakesItsOptions) {
   every.options.ties = Ties::all;
   const auto y = graph.pool(x, largest_magnitude_pool<Window<Kernel<4>>>, every, "every");
   expect<double>(maps<double>(graph.dynamic(), x, y, {-5, 1, 5, -3}), {{5}, {2}, {-1, 0, 1, 0}});
-  const auto global = graph.pool(x, Pool<Global<1, false>, spec::LargestMagnitude>{});
+  const auto global = graph.pool(x, Pool<Global<1>, spec::LargestMagnitude>{});
   static_assert(std::same_as<decltype(global), const Var<Shape<>>>);
   expect<double>(maps<double>(graph.dynamic(), x, global, {-5, 1, 5, -3}), {{5}, {2}, {-1, 0, 1, 0}});
 }

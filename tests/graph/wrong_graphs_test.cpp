@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <boost/multiprecision/cpp_int.hpp>
+#include <complex>
 
 #include "support/expect_error.hpp"
 
@@ -123,6 +124,24 @@ TEST_F(WrongGraph, RewiringToAnotherShape) {
   expect_error(
       R"(rewire: node "image" (2x3x8x8) cannot replace node "row" (5) as an input of node "first" (5): their shapes differ)",
       [&] { graph.rewire(first, 0, image); });
+}
+TEST_F(WrongGraph, CodesNameTheCause) {
+  const auto code_of = [](const auto& call) {
+    try {
+      call();
+    } catch (const ndpool::Error& error) {
+      return error.code();
+    }
+    return Code::none;
+  };
+  EXPECT_EQ(code_of([&] { graph.relu(row, "image"); }), Code::name_repeated);
+  Graph<std::complex<double>> unordered;
+  const Node z = unordered.input({2}, "z");
+  EXPECT_EQ(code_of([&] { unordered.relu(z); }), Code::no_order);
+  EXPECT_EQ(code_of([&] { unordered.exp(z); }), Code::no_order);
+  Program<float> program = graph.compile({graph.relu(row)});
+  const Node later = graph.scale(row, 2, "later");
+  EXPECT_EQ(code_of([&] { program.parameter(later); }), Code::compiled_before);
 }
 TEST_F(WrongGraph, NameOfNoNode) {
   expect_error(R"(there is no node "imag")", [&] { graph.node("imag"); });

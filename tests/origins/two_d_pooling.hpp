@@ -8,10 +8,10 @@ namespace {
 
 TEST(Origins, MaxPool2dSpec) {
   expect(max_pool({.kernel = {3, 2}, .stride = {2, 2}}).output_shape({7, 6}), {3, 3});
-  const Fault no_height = fault_of([] { max_pool({.kernel = {0, 2}}).output_shape({7, 6}); });
+  const Fault no_height = fault_of([] { return max_pool({.kernel = {0, 2}}).output_shape({7, 6}); });
   EXPECT_EQ(no_height.code, Code::not_positive);
   EXPECT_EQ(no_height.argument, Argument::kernel);
-  const Fault no_stride = fault_of([] { max_pool({.kernel = {3, 2}, .stride = {0, 0}}).output_shape({7, 6}); });
+  const Fault no_stride = fault_of([] { return max_pool({.kernel = {3, 2}, .stride = {0, 0}}).output_shape({7, 6}); });
   EXPECT_EQ(no_stride.code, Code::not_positive);
   EXPECT_EQ(no_stride.argument, Argument::stride);
 }

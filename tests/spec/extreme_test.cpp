@@ -82,19 +82,19 @@ TEST(Extreme, GlobalPoolsGiveTheirGradientToEveryExtremeUnlessToldOtherwise) {
   EXPECT_EQ(gradient(global_max_pool({}, {.ties = Ties::first})), window({0, 1, 0}));
   EXPECT_EQ(gradient(global_max_pool({}, {.ties = Ties::split})), window({0, 0.5F, 0.5F}));
   EXPECT_EQ(gradient(global_lp_pool(infinity, {})), window({0, 1, 1}));
-  EXPECT_EQ(typed::global_max_pool<1>.vjp(typed::Tensor<float, typed::Shape<3>>{{2, 5, 5}},
-                                          typed::Tensor<float, typed::Shape<1>>{{1}}),
+  EXPECT_EQ((typed::global_max_pool<1, true>.vjp(typed::Tensor<float, typed::Shape<3>>{{2, 5, 5}},
+                                                 typed::Tensor<float, typed::Shape<1>>{{1}})),
             (typed::Tensor<float, typed::Shape<3>>{{0, 1, 1}}));
 }
 
 TEST(Extreme, OtherOptionsLeaveTheTiesOfGlobalPoolsAsTheyAre) {
   constexpr typed::Tensor<float, typed::Shape<3>> x{{2, 5, 5}};
   constexpr typed::Tensor<float, typed::Shape<1>> one{{1}};
-  static_assert(typed::global_max_pool<1>.vjp(x, one, {{{.nan = Nan::ignore}}})(1) == 1);
-  static_assert(typed::global_max_pool<1>.vjp(x, one, {{{.nan = Nan::ignore}}})(2) == 1);
+  static_assert(typed::global_max_pool<1, true>.vjp(x, one, {.nan = Nan::ignore})(1) == 1);
+  static_assert(typed::global_max_pool<1, true>.vjp(x, one, {.nan = Nan::ignore})(2) == 1);
   EXPECT_EQ(vjp(global_max_pool({}, {.nan = Nan::ignore}), window({2, 5, 5}), Array<float>({}, 1.0F)),
             window({0, 1, 1}));
-  EXPECT_EQ(typed::global_lp_pool<1>(x, {.p = 1})(0), 12);
+  EXPECT_EQ((typed::global_lp_pool<1, true>(x, {.p = 1})(0)), 12);
 }
 
 TEST(Extreme, MinIsMaxOfTheNegatedArray) {

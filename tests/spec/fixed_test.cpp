@@ -42,7 +42,7 @@ struct Binned {
   static constexpr bool valid = true;
   static constexpr BasicGeometry<3> geometry = [] {
     BasicGeometry<3> result;
-    resolve(BasicAdaptive<3>{.output_size = {2, N + 1}}, shape, result);
+    static_cast<void>(resolve(BasicAdaptive<3>{.output_size = {2, N + 1}}, shape, result));
     return result;
   }();
 };
@@ -71,13 +71,13 @@ void expect_same(const Reducer& reducer, int& compared) {
   core::forward(G::geometry, reducer, x, View<float, 3>(a.y[0], G::geometry.output_shape()),
                 [](const auto&, const auto&) {});
   core::add_vjp(G::geometry, reducer, x, gy, View<float, 3>(a.gx[0], shape));
-  if constexpr (fixed::Selects<Reducer, float>) {
+  if constexpr (detail::fixed::Selects<Reducer, float>) {
     std::uint8_t winners[200];
-    fixed::forward<G>(reducer, a.x, a.y[1], winners);
-    fixed::vjp_from_winners<G>(winners, a.gy, a.gx[1]);
+    detail::fixed::forward<G>(reducer, a.x, a.y[1], winners);
+    detail::fixed::vjp_from_winners<G>(winners, a.gy, a.gx[1]);
   } else {
-    fixed::forward<G>(reducer, a.x, a.y[1]);
-    fixed::vjp_of_sum<G>(reducer, a.gy, a.gx[1]);
+    detail::fixed::forward<G>(reducer, a.x, a.y[1]);
+    detail::fixed::vjp_of_sum<G>(reducer, a.gy, a.gx[1]);
   }
   EXPECT_TRUE(a.same());
   ++compared;
@@ -89,7 +89,7 @@ int compare(std::integer_sequence<int, N...>) {
   const auto one = [&]<int number>(std::integral_constant<int, number>) {
     using G = Family<number>;
     if constexpr (G::valid)
-      if constexpr (fixed::can_walk(G::geometry)) {
+      if constexpr (detail::fixed::can_walk(G::geometry)) {
         SCOPED_TRACE(number);
         expect_same<G>(Max<float>{}, compared);
         expect_same<G>(Average<float>{{}, {.count_include_pad = number % 2 == 0}}, compared);
@@ -110,7 +110,7 @@ TEST(FixedWalk, StaticAndDynamicBinsAreBitIdentical) {
 TEST(FixedWalk, LeavesWindowsWithoutACellToTheOther) {
   BasicGeometry<3> geometry;
   ASSERT_FALSE(resolve(BasicWindow<3>{.kernel = {1}, .stride = {1}, .padding = {{1, 0}}}, shape, geometry));
-  EXPECT_FALSE(fixed::can_walk(geometry));
+  EXPECT_FALSE(detail::fixed::can_walk(geometry));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(ResultType, OfFloatsIsComputedInTheWiderType) {
   EXPECT_EQ(forward_to<double>(sum, x)[0], 100000003.0);
   EXPECT_EQ(forward_to<double>(average, x)[0], 25000000.75);
   EXPECT_EQ(forward_to<double>(global_smooth_max_pool({}), list<float>({1, 2}))[0],
-            forward_to<double>(global_smooth_max_pool({}).by_spec(), list<double>({1, 2}))[0]);
+            forward_to<double>(global_smooth_max_pool({}).without_kernels(), list<double>({1, 2}))[0]);
   EXPECT_EQ(forward_to<float>(sum, list<f16>({f16(60000.0F), f16(60000.0F)}))[0], 120000.0F);
   EXPECT_EQ(forward_to<bf16>(sum, list<f16>({f16(60000.0F), f16(60000.0F)}))[0], bf16(120000.0F));
   // 1 + 2^-8 + 2^-30 is above the middle of two bf16, which a float between would hide.

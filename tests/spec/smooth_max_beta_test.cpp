@@ -196,13 +196,13 @@ TEST(BetaDerivative, OfTypedPoolsHasTheSameBits) {
   smooth_max_pool({.kernel = {2, 2}, .stride = {1, 1}}, {.beta = 0.5})
       .beta_derivative(View<const float>(x.data, {2, 3, 3}), expected.view());
   for (Index i = 0; i < expected.size(); ++i) EXPECT_EQ(dy.data[i], expected[i]);
-  EXPECT_EQ((typed::global_smooth_max_pool<2, false>.beta_derivative(x)).size(), 2);
+  EXPECT_EQ((typed::global_smooth_max_pool<2>.beta_derivative(x)).size(), 2);
 }
 
 TEST(BetaDerivative, CanBeStopped) {
   const Array<float> x({64, 1024}, 1.0F);
   Array<float> dy({1024});
-  const Watch never{[](void*, double) { return false; }, nullptr};
+  const ProgressCallback never{[](void*, double) { return false; }, nullptr};
   EXPECT_FALSE(global_smooth_max_pool({.axes = {0}}).beta_derivative(x.view(), dy.view(), never));
 }
 

@@ -53,7 +53,7 @@ std::string option_words(Generator& make, const std::string& op, GeometryKind ki
 bool is_valid(const std::string& line) {
   try {
     const Problem problem = parse_problem(line);
-    problem.pool.plan<double>(problem.shape);
+    static_cast<void>(problem.pool.plan<double>(problem.shape));
     return true;
   } catch (const Error&) {
     return false;

@@ -14,6 +14,7 @@ namespace ndpool {
 template <class T>
 class Arena {
  public:
+  /// Allocates what the largest run of the program needs.
   explicit Arena(std::shared_ptr<const graph::Compiled<T>> code)
       : code_(std::move(code)),
         values(code_->nodes.size()),
@@ -30,6 +31,7 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena() { std::destroy_n(elements, code_->elements); }
 
+  /// Its size.
   std::size_t bytes() const { return code_->arena_bytes(); }
   /// True if an array lies here, as results do, and would be overwritten by the next run.
   bool holds(const T* array, Index count) const {
@@ -53,6 +55,7 @@ class Arena {
  public:
   /// The right to run, given back at the end of its life.
   using Lock = std::unique_ptr<std::atomic<bool>, Release>;
+  /// The right to run; an error if another run has it.
   Lock lock() {
     if (is_running_.exchange(true))
       graph::fail(Code::overlap,
@@ -61,12 +64,16 @@ class Arena {
   }
 
   // For programs: the two regions, and where the arrays of the current run are, by node.
+  /// The region of numbers.
   T* elements = nullptr;
+  /// The region of what operations keep.
   std::byte* kept = nullptr;
-  std::vector<const T*> values, derivatives;
-  std::vector<const T*> ports;  ///< of the node whose map is running: its inputs, then their tangents
+  std::vector<const T*> values;       ///< the value of each node
+  std::vector<const T*> derivatives;  ///< the tangent or gradient of each node
+  std::vector<const T*> ports;        ///< of the node whose map is running: its inputs, then their tangents
   /// How many runs have started: results of earlier ones are gone. It ends with the arena, which results can see.
   const std::shared_ptr<std::uint64_t> runs = std::make_shared<std::uint64_t>(0);
+  /// Identity of the program that it was made for.
   const void* program_code() const { return code_.get(); }
 };
 
@@ -74,9 +81,12 @@ class Arena {
 template <class T>
 class Results {
  public:
+  /// Results in an arena.
   Results(std::shared_ptr<const graph::Compiled<T>> code, const Arena<T>& arena, graph::Mode mode)
       : code_(std::move(code)), arena_(&arena), runs_(arena.runs), run_(*arena.runs), mode_(mode) {}
+  /// Results in an arena.
   Results(const Results&) = default;
+  /// Refers to the same arena.
   Results& operator=(const Results&) = default;
   ~Results() = default;
 
@@ -84,6 +94,7 @@ class Results {
   std::span<const T> value(const Node& node) const {
     return find(node, &Arena<T>::values, code_->facts_of(node, "value").is_output, "value", "it is not an output");
   }
+  /// The array of a node, which the next run in this arena overwrites. Throws if the program has none.
   std::span<const T> operator[](const Node& node) const { return value(node); }
   /// After jvp: the tangent of an output.
   std::span<const T> tangent(const Node& node) const {

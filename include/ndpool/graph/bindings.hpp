@@ -45,15 +45,20 @@ class Bound {
     to_.is_temporary =
         !std::is_lvalue_reference_v<Range> && !graph::is_view<Array> && !std::ranges::borrowed_range<Array>;
   }
+  /// Throws if the array is a temporary.
   Bound(const Bound& other) : to_(other.lasting()) {}
+  /// Throws if the array is a temporary.
   Bound& operator=(const Bound& other) {
     to_ = other.lasting();
     return *this;
   }
   ~Bound() = default;
 
+  /// The node that the array is for.
   const Node& node() const { return to_.node; }
+  /// The first element.
   const T* data() const { return to_.data; }
+  /// The number of elements.
   Index count() const { return to_.count; }
   /// The shape of the array, if it has told one.
   const Shape* shape() const { return to_.has_shape ? &to_.shape : nullptr; }
@@ -97,9 +102,13 @@ template <class T>
 class Bindings {
  public:
   Bindings() = default;
+  /// A list of arrays. Allocates.
   Bindings(std::initializer_list<Bound<T>> list) : Bindings(std::span<const Bound<T>>(list.begin(), list.size())) {}
+  /// A list of arrays. Allocates.
   Bindings(std::span<const Bound<T>> list) : all_(list.begin(), list.end()) {}
+  /// The first.
   auto begin() const { return all_.begin(); }
+  /// One past the last.
   auto end() const { return all_.end(); }
 
  private:
@@ -114,12 +123,16 @@ template <class T>
 class BoundArrays {
  public:
   BoundArrays() = default;
+  /// A list of arrays, not copied.
   BoundArrays(std::initializer_list<Bound<T>> list) : all_(list.begin(), list.size()) {}
+  /// A list of arrays, not copied.
   template <class List>
   requires std::convertible_to<const List&, std::span<const Bound<T>>> BoundArrays(const List& list) : all_(list) {
     for (const Bound<T>& bound : all_) bound.require_lasting();
   }
+  /// The first.
   auto begin() const { return all_.begin(); }
+  /// One past the last.
   auto end() const { return all_.end(); }
 
  private:

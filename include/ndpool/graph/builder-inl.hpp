@@ -17,7 +17,7 @@ Node Graph<T>::softmax_cross_entropy(Node logits, Node labels, const std::string
     return append(std::make_shared<graph::SoftmaxCrossEntropy<T>>(count(shape) / classes, classes), {},
                   {logits, labels}, name);
   } else {
-    return refuse_scalar("softmax_cross_entropy", "exp and log", logits);
+    return refuse_scalar("softmax_cross_entropy", lacking_analytic, logits);
   }
 }
 
@@ -46,7 +46,7 @@ Node Graph<T>::smooth_max_pool(Node x, const Description& description, const Bet
       });
     });
   else
-    return refuse_scalar("smooth_max_pool", "exp and log", x);
+    return refuse_scalar("smooth_max_pool", lacking_analytic, x);
 }
 
 template <class T>

@@ -15,8 +15,11 @@ namespace ndpool {
 
 /// How a convolution's window moves; the kernel is that of the weights. Empty lists mean 1, 0 and 1.
 struct ConvolutionOptions {
+  /// Cells from window to window; 1 if empty.
   Shape stride = {};
+  /// Cells around the input.
   Padding padding = {};
+  /// Cells from tap to tap; 1 if empty.
   Shape dilation = {};
 };
 
@@ -27,43 +30,56 @@ class Graph {
  public:
   /// What T is summed in, and options of smooth max with a beta of that type; a double converts.
   using SumNumber = spec::Parameter<spec::Accumulator<T>>;
+  /// Options of smooth max with beta in the scalar of sums.
   using SmoothMaxBetaOptions = BasicSmoothMaxOptions<SumNumber>;
 
   // A copy is a graph of its own: it does not know the nodes of the other. Nodes follow a graph that is moved; what is
   // left behind is empty.
 
   // Leaves. Inputs and side data are given to each run; side data (labels, masks) takes no derivative.
+  /// A value that every run brings, and that has a derivative.
   Node input(const Shape& shape, const std::string& name = "") { return leaf(graph::Source::input, shape, {}, name); }
+  /// A value that every run brings, without a derivative: labels, masks.
   Node side(const Shape& shape, const std::string& name = "") { return leaf(graph::Source::side, shape, {}, name); }
   /// A parameter starts as zeros, or as `values`.
   Node parameter(const Shape& shape) { return parameter(shape, ""); }
+  /// A value that the program keeps and that has a derivative.
   template <std::convertible_to<std::string> Name>  // a template, so that a list in braces cannot be meant as a name
   Node parameter(const Shape& shape, const Name& name) {
     return parameter(shape, std::vector<T>(count_of(shape, name), T(0)), name);
   }
+  /// A value that the program keeps and that has a derivative.
   Node parameter(const Shape& shape, std::vector<T> values, const std::string& name = "") {
     return leaf(graph::Source::parameter, shape, std::move(values), name);
   }
+  /// A value that is part of the graph.
   Node constant(const Shape& shape, std::vector<T> values, const std::string& name = "") {
     return leaf(graph::Source::constant, shape, std::move(values), name);
   }
 
   // Number by number.
+  /// a + b, number by number.
   Node add(Node a, Node b, const std::string& name = "") { return of_equal_shapes<graph::Add<T>>("add", a, b, name); }
+  /// a * b, number by number.
   Node multiply(Node a, Node b, const std::string& name = "") {
     return of_equal_shapes<graph::Multiply<T>>("multiply", a, b, name);
   }
+  /// factor * x.
   Node scale(Node x, const T& factor, const std::string& name = "") { return map(x, graph::Scale<T>{factor}, name); }
+  /// max(x, 0); the derivative at 0 is 0. Throws if the scalar has no order.
   Node relu(Node x, const std::string& name = "") {
     if constexpr (spec::Ordered<T>)
       return map(x, graph::Relu<T>{}, name);
     else
-      return refuse_scalar("relu", "order", x);
+      return refuse_scalar("relu", Code::no_order, x);
   }
+  /// exp x. Throws if the scalar has none.
   Node exp(Node x, const std::string& name = "") { return analytic<graph::Exp>("exp", x, name); }
+  /// log x. Throws if the scalar has none.
   Node log(Node x, const std::string& name = "") { return analytic<graph::Log>("log", x, name); }
 
   // Other shapes.
+  /// The same numbers in another shape.
   Node reshape(Node x, const Shape& shape, const std::string& name = "") {
     if (count(at(x).shape) != static_cast<Index>(count_of(shape, name)))
       graph::fail(Code::shape_mismatch,
@@ -79,12 +95,15 @@ class Graph {
     flat.push_back(count(Shape(shape.begin() + first, shape.size() - first)));
     return reshape(x, flat, name.empty() ? nodes_.free_name("flatten") : name);
   }
+  /// The sum of all numbers.
   Node sum(Node x, const std::string& name = "") { return total(x, false, name); }
+  /// The mean of all numbers.
   Node mean(Node x, const std::string& name = "") { return total(x, true, name); }
 
   // With weights. Axes before those named are batch axes.
   /// x (..., inputs), weights (outputs, inputs), bias (outputs) -> (..., outputs).
   Node dense(Node x, Node weights, const std::string& name = "") { return make_dense({x, weights}, name); }
+  /// The same with a bias per output.
   Node dense(Node x, Node weights, Node bias, const std::string& name = "") {
     return make_dense({x, weights, bias}, name);
   }
@@ -93,6 +112,7 @@ class Graph {
   Node convolution(Node x, Node weights, const ConvolutionOptions& options = {}, const std::string& name = "") {
     return make_convolution({x, weights}, options, name);
   }
+  /// The same with a bias per output.
   Node convolution(Node x, Node weights, Node bias, const ConvolutionOptions& options = {},
                    const std::string& name = "") {
     return make_convolution({x, weights, bias}, options, name);
@@ -101,6 +121,7 @@ class Graph {
   // Losses: single numbers.
   /// logits (..., classes), labels (...): class numbers, which take no derivative. The mean over all rows.
   Node softmax_cross_entropy(Node logits, Node labels, const std::string& name = "");
+  /// The mean of (a - b)^2.
   Node mean_squared_error(Node a, Node b, const std::string& name = "") {
     require_numbers("mean_squared_error", a);
     return of_equal_shapes<graph::MeanSquaredError<T>>("mean_squared_error", a, b, name, Shape{});
@@ -120,9 +141,11 @@ class Graph {
   Node pool(Node x, const Description& description, const Reducer& reducer, const std::string& name = "") {
     return pool_by_reducer("pool", x, description, reducer, name);
   }
+  /// Max over windows.
   Node max_pool(Node x, const Window& window, ExtremeOptions options = {}, const std::string& name = "") {
     return pool(x, ndpool::max_pool(window, options), name);
   }
+  /// Average over windows.
   Node avg_pool(Node x, const Window& window, AverageOptions options = {}, const std::string& name = "") {
     return pool(x, ndpool::avg_pool(window, options), name);
   }
@@ -135,18 +158,24 @@ class Graph {
   Node smooth_max_pool(Node x, const Description& description, const Beta& beta, PadMode pad_mode = PadMode::zero,
                        Empty empty = Empty::error, const std::string& name = "");
   // The last two axes, with one stride and one padding for both.
+  /// Max over kh x kw windows of the last two axes.
   Node max_pool2d(Node x, Index kh, Index kw, Index stride) { return max_pool(x, square(kh, kw, stride, 0)); }
+  /// Max over padded kh x kw windows of the last two axes.
   Node max_pool2d_pad(Node x, Index kh, Index kw, Index stride, Index padding) {
     return max_pool(x, square(kh, kw, stride, padding));
   }
+  /// Smooth max over kh x kw windows of the last two axes.
   Node smooth_max_pool2d(Node x, Index kh, Index kw, Index stride, const SumNumber& beta) {
     return smooth_max_pool(x, square(kh, kw, stride, 0), SmoothMaxBetaOptions{.beta = beta});
   }
+  /// Smooth max over kh x kw windows of the last two axes.
   template <std::derived_from<Node> Beta>
   Node smooth_max_pool2d(Node x, Index kh, Index kw, Index stride, const Beta& beta) {
     return smooth_max_pool(x, square(kh, kw, stride, 0), beta);
   }
+  /// Average over kh x kw windows of the last two axes.
   Node avg_pool2d(Node x, Index kh, Index kw, Index stride) { return avg_pool(x, square(kh, kw, stride, 0)); }
+  /// Average over padded kh x kw windows of the last two axes.
   Node avg_pool2d_pad(Node x, Index kh, Index kw, Index stride, Index padding) {
     return avg_pool(x, square(kh, kw, stride, padding));
   }
@@ -156,6 +185,7 @@ class Graph {
               const std::string& name = "") {
     return custom(std::vector<Node>(inputs), shape, std::move(maps), name);
   }
+  /// A node whose maps are the caller's.
   Node custom(const std::vector<Node>& inputs, const Shape& shape, CustomMaps<T> maps, const std::string& name = "");
 
   /// Makes `source` the input `slot` of a node, in place of another of the same shape.
@@ -163,7 +193,9 @@ class Graph {
 
   /// The node of a name; the way to the nodes of a copy.
   Node node(const std::string& name) const { return nodes_.find(name); }
+  /// Shape of a node.
   Shape shape(Node node) const { return at(node).shape; }
+  /// Name of a node.
   std::string name(Node node) const { return at(node).name; }
 
   /// A program for `outputs` and what they need; without a list, for every node that no other uses.
@@ -221,11 +253,13 @@ class Graph {
     if constexpr (spec::AnalyticField<T>)
       return map(x, F<T>{}, name);
     else
-      return refuse_scalar(kind, "exp and log", x);
+      return refuse_scalar(kind, lacking_analytic, x);
   }
-  [[noreturn]] Node refuse_scalar(const char* kind, const char* lack, Node x) const {
-    graph::fail(Code::no_transcendentals,
-                std::string(kind) + " of node " + describe(x) + ": the scalar of this graph has no " + lack);
+  /// Why a scalar has no exp and log: where it has no order either, that is named.
+  static constexpr Code lacking_analytic = spec::Ordered<T> ? Code::no_transcendentals : Code::no_order;
+  [[noreturn]] Node refuse_scalar(const char* kind, Code lack, Node x) const {
+    graph::fail(lack, std::string(kind) + " of node " + describe(x) + ": the scalar of this graph has no " +
+                          (lack == Code::no_order ? "order" : "exp and log"));
   }
   /// A mean of no numbers is none.
   void require_numbers(const char* kind, Node x) const {

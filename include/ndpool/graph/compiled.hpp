@@ -16,37 +16,53 @@ namespace ndpool::graph {
 /// Where the value of a node comes from.
 enum class Source { input, side, parameter, constant, operation };
 
+/// A node of a graph.
 template <class T>
 struct NodeRecord {
+  /// Unique in its graph.
   std::string name;
+  /// Shape of the value.
   Shape shape;
+  /// Where the value comes from.
   Source source = Source::operation;
+  /// Null unless the value is computed.
   std::shared_ptr<const Operation<T>> operation = {};
   std::vector<int> inputs = {};  ///< numbers of nodes of the graph
   std::vector<T> values = {};    ///< of a constant, or of a parameter before training
   bool is_active = false;        ///< depends on an input or a parameter, so it has a derivative
 
+  /// The word by which summaries know it.
   const char* kind() const {
     static constexpr const char* kinds[] = {"input", "side", "parameter", "constant"};
     return source == Source::operation ? operation->kind() : kinds[static_cast<int>(source)];
   }
 };
 
+/// A compiled graph: what programs and arenas share. Immutable.
 template <class T>
 struct Compiled {
+  /// Identity of the graph.
   std::uint64_t graph = 0;
   std::vector<NodeRecord<T>> nodes;  ///< in the order of the program
+  /// Of each node.
   std::vector<NodeFacts> facts;
   std::vector<int> position;           ///< of each node of the graph; -1 for those that no output needs
   std::vector<std::string> all_names;  ///< of each node of the graph
+  /// By kind of run.
   Tape tapes[3];
+  /// Numbers of the arena.
   Index elements = 0, bytes = 0;  ///< the arena: what the largest tape needs
+  /// Inputs of the node that has most.
   int most_inputs = 0;
 
+  /// The order and layout of one kind of run.
   const Tape& tape(Mode mode) const { return tapes[static_cast<int>(mode)]; }
+  /// Bytes of an arena; for all kinds of runs, or for one.
   std::size_t arena_bytes() const { return bytes_of(elements, bytes); }
+  /// Bytes of an arena; for all kinds of runs, or for one.
   std::size_t arena_bytes(Mode mode) const { return bytes_of(tape(mode).elements, tape(mode).bytes); }
 
+  /// The node as sentences name it.
   std::string describe(int at) const {
     const NodeRecord<T>& node = nodes[static_cast<std::size_t>(at)];
     return text(node.name, node.shape);
@@ -64,6 +80,7 @@ struct Compiled {
                                          "\": no output of the program needs this node, so it was dropped");
     return position[number];
   }
+  /// What order and lifetimes depend on; throws if the program lacks the node.
   const NodeFacts& facts_of(const Node& node, const char* what) const {
     return facts[static_cast<std::size_t>(position_of(node, what))];
   }
@@ -74,8 +91,9 @@ struct Compiled {
     if (node.graph() == 0)
       fail(Code::index_out_of_range, std::string(what) + " of an empty Node, which is no node of a graph");
     if (node.graph() != graph) fail(Code::index_out_of_range, number + ", which belongs to another graph");
-    fail(Code::index_out_of_range, number + ", which does not exist: the graph had " + std::to_string(position.size()) +
-                                       " nodes when it was compiled");
+    const std::string then = "the graph had " + std::to_string(position.size()) + " nodes";
+    if (node.number() < 0) fail(Code::index_out_of_range, number + ", which does not exist: " + then);
+    fail(Code::compiled_before, number + ", which was added after the program was compiled, when " + then);
   }
   static std::size_t bytes_of(Index element_count, Index byte_count) {
     return static_cast<std::size_t>(element_count) * sizeof(T) + static_cast<std::size_t>(byte_count);

@@ -15,6 +15,7 @@ namespace ndpool {
 template <class T>
 class CustomCall {
  public:
+  /// Which map is called.
   enum class Map { forward, jvp, vjp };
 
   /// The value of an input; and, in derivatives, of the node.
@@ -22,6 +23,7 @@ class CustomCall {
     const Shape& shape = shape_of(input);
     return {x_[static_cast<std::size_t>(input)], shape};
   }
+  /// In derivatives: the value of the node.
   View<const T> y() const {
     require_map(map_ != Map::forward, "y, which only jvp and vjp have");
     return {y_, output_};
@@ -38,6 +40,7 @@ class CustomCall {
     require_map(map_ == Map::vjp, "gy, which only vjp has");
     return {gy_, output_};
   }
+  /// In vjp: the number of the input whose gradient is asked for.
   int slot() const {
     require_map(map_ == Map::vjp, "slot, which only vjp has");
     return slot_;
@@ -96,8 +99,11 @@ class CustomCall {
 /// that takes a derivative. Several threads may call them at a time.
 template <class T>
 struct CustomMaps {
+  /// A map. It writes `call.out(shape)`.
   using Function = std::function<void(const CustomCall<T>&)>;
-  Function forward = {}, jvp = {}, vjp = {};
+  Function forward = {};  ///< y = f(x)
+  Function jvp = {};      ///< dy = (derivative) dx
+  Function vjp = {};      ///< gx = (derivative by input `slot`)^T gy
 };
 
 /// Calls those maps.
@@ -106,10 +112,12 @@ class CustomOperation final : public graph::Operation<T> {
   using Map = typename CustomCall<T>::Map;
 
  public:
+  /// For inputs of these shapes.
   CustomOperation(std::string name, const Shape& output, std::vector<Shape> shapes, CustomMaps<T> maps)
       : name_(std::move(name)), output_(output), shapes_(std::move(shapes)), maps_(std::move(maps)) {}
   const char* kind() const override { return "custom"; }
 
+  /// Calls the map.
   void forward(const graph::Arrays<T>& a) const override { forward_call(a); }
   void jvp(const graph::Arrays<T>& a, std::span<const T* const> dx, T* dy) const override { jvp_call(a, dx, dy); }
   void vjp(const graph::Arrays<T>& a, const T* gy, int slot, T* gx) const override { vjp_call(a, gy, slot, gx); }

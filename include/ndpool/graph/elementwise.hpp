@@ -21,11 +21,14 @@ void add_to(const T* from, Index count, T* to) {
   for (Index i = 0; i < count; ++i) to[i] = T(to[i] + from[i]);
 }
 
+/// a + b, number by number.
 template <class T>
 class Add final : public Operation<T> {
  public:
+  /// a + b, number by number.
   explicit Add(Index count) : count_(count) {}
   const char* kind() const override { return "add"; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override {
     for (Index i = 0; i < count_; ++i) a.y[i] = a.x[0][i] + a.x[1][i];
   }
@@ -40,11 +43,14 @@ class Add final : public Operation<T> {
   Index count_;
 };
 
+/// a * b, number by number.
 template <class T>
 class Multiply final : public Operation<T> {
  public:
+  /// a * b, number by number.
   explicit Multiply(Index count) : count_(count) {}
   const char* kind() const override { return "multiply"; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override { product(a.x[0], a.x[1], a.y); }
   void jvp(const Arrays<T>& a, std::span<const T* const> dx, T* dy) const override {
     fill(dy, count_, T(0));
@@ -66,8 +72,10 @@ class Multiply final : public Operation<T> {
 template <class T>
 class Reshape final : public Operation<T> {
  public:
+  /// For arrays of `count` numbers.
   explicit Reshape(Index count) : count_(count) {}
   const char* kind() const override { return "reshape"; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override { copy(a.x[0], count_, a.y); }
   void jvp(const Arrays<T>&, std::span<const T* const> dx, T* dy) const override { copy(dx[0], count_, dy); }
   void vjp(const Arrays<T>&, const T* gy, int, T* gx) const override { copy(gy, count_, gx); }
@@ -85,8 +93,10 @@ enum class Slope { of_argument, of_value, constant };
 template <class T, class F>
 class Map final : public Operation<T> {
  public:
+  /// For arrays of `count` numbers.
   Map(Index count, F f) : count_(count), f_(f) {}
   const char* kind() const override { return F::name; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override {
     for (Index i = 0; i < count_; ++i) a.y[i] = f_.value(a.x[0][i]);
   }
@@ -104,40 +114,61 @@ class Map final : public Operation<T> {
   F f_;
 };
 
+/// factor * x.
 template <class T>
 struct Scale {
+  /// The word by which summaries know it.
   static constexpr const char* name = "scale";
+  /// Which value the derivative reads.
   static constexpr Slope slope_of = Slope::constant;
+  /// What numbers are multiplied by.
   T factor;
+  /// The result for one number.
   T value(const T& x) const { return T(factor * x); }
+  /// `from` times the derivative.
   T times_slope(const T&, const T& from) const { return T(factor * from); }
 };
 
+/// max(x, 0); the derivative at 0 is 0.
 template <class T>
 struct Relu {
+  /// The word by which summaries know it.
   static constexpr const char* name = "relu";
+  /// Which value the derivative reads.
   static constexpr Slope slope_of = Slope::of_value;
   // A NaN is not below zero, so it stays visible.
+  /// The result for one number.
   T value(const T& x) const { return x < T(0) ? T(0) : x; }
+  /// `from` times the derivative.
   T times_slope(const T& y, const T& from) const {
     const T passed(from);  // read whether it passes or not, so that compilers can choose between vectors
     return T(0) < y ? passed : T(0);
   }
 };
 
+/// exp x.
 template <class T>
 struct Exp {
+  /// The word by which summaries know it.
   static constexpr const char* name = "exp";
+  /// Which value the derivative reads.
   static constexpr Slope slope_of = Slope::of_value;
+  /// The result for one number.
   T value(const T& x) const { return spec::transcendental::exp_of(x); }
+  /// `from` times the derivative.
   T times_slope(const T& y, const T& from) const { return T(y * from); }
 };
 
+/// log x.
 template <class T>
 struct Log {
+  /// The word by which summaries know it.
   static constexpr const char* name = "log";
+  /// Which value the derivative reads.
   static constexpr Slope slope_of = Slope::of_argument;
+  /// The result for one number.
   T value(const T& x) const { return spec::transcendental::log_of(x); }
+  /// `from` times the derivative.
   T times_slope(const T& x, const T& from) const { return T(from / x); }
 };
 

@@ -13,8 +13,10 @@ namespace ndpool::graph {
 template <class T>
 class Dense final : public Operation<T> {
  public:
+  /// For `rows` rows of `inputs` numbers.
   Dense(Index rows, Index inputs, Index outputs) : rows_(rows), inputs_(inputs), outputs_(outputs) {}
   const char* kind() const override { return "dense"; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override {
     put_bias(a.x.size() > 2 ? a.x[2] : nullptr, a.y);
     multiply(x(a.x[0]), transposed_weights(a.x[1]), a.y, true);
@@ -49,6 +51,7 @@ class Dense final : public Operation<T> {
 template <class T>
 class Convolution final : public Operation<T> {
  public:
+  /// For samples of these sizes.
   Convolution(Index samples, Index channels, Index outputs, const Geometry& geometry)
       : samples_(samples),
         channels_(channels),
@@ -74,8 +77,10 @@ class Convolution final : public Operation<T> {
     }
   }
   const char* kind() const override { return "convolution"; }
+  /// Elements of scratch that a map needs.
   Index scratch_elements() const override { return depth() * positions_; }
 
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override {
     put_bias(a.x.size() > 2 ? a.x[2] : nullptr, a.y);
     add_products(a.x[1], a.x[0], a.scratch, a.y);

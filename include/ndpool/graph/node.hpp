@@ -13,8 +13,10 @@ namespace ndpool {
 class Node {
  public:
   Node() = default;
+  /// For graphs: node `number` of a graph.
   Node(std::uint64_t graph, int number) : graph_(graph), number_(number) {}
   std::uint64_t graph() const { return graph_; }  ///< identity of the graph; 0 for a node that is none
+  /// The number of the node in its graph.
   int number() const { return number_; }
   friend bool operator==(const Node&, const Node&) = default;
 
@@ -28,7 +30,9 @@ namespace graph {
 /// An `Error` whose sentence names nodes. Faults are plain values without strings, so the sentence is kept beside.
 class Error : public ndpool::Error {
  public:
+  /// A fault and its sentence.
   Error(const Fault& fault, std::string sentence) : ndpool::Error(fault), sentence_(std::move(sentence)) {}
+  /// The sentence.
   const char* what() const noexcept override { return sentence_.c_str(); }
 
  private:

@@ -21,6 +21,7 @@ class Names {
     const auto found = numbers_.find(name);
     return found == numbers_.end() ? -1 : found->second;
   }
+  /// Adds a name.
   void add(const std::string& name, int number) { numbers_.emplace(name, number); }
   /// The first of kind1, kind2, ... that is not taken. Names are never removed, so the next search starts here.
   std::string free_name(const std::string& kind) {
@@ -38,38 +39,49 @@ class Names {
 template <class T>
 class NodeList {
  public:
+  /// What is known of a node.
   using Record = NodeRecord<T>;
 
   NodeList() = default;
+  /// An empty list.
   NodeList(const NodeList& other) : all_(other.all_), names_(other.names_) {}
+  /// An empty list.
   NodeList(NodeList&& other) noexcept { swap(other); }
+  /// Takes the nodes; the other graph is empty afterwards.
   NodeList& operator=(const NodeList& other) {
     if (this != &other) NodeList(other).swap(*this);
     return *this;
   }
+  /// Takes the nodes; the other graph is empty afterwards.
   NodeList& operator=(NodeList&& other) noexcept {
     NodeList(std::move(other)).swap(*this);
     return *this;
   }
   ~NodeList() = default;
 
+  /// Identity of the graph.
   std::uint64_t identity() const { return identity_; }
+  /// All nodes, by number.
   const std::vector<Record>& all() const { return all_; }
 
+  /// A node by its handle; throws if it is not of this graph.
   const Record& at(Node node) const {
     if (node.graph() != identity_ || node.number() < 0 || node.number() >= static_cast<int>(all_.size()))
       fail_unknown(node);
     return all_[static_cast<std::size_t>(node.number())];
   }
+  /// A node by its name; throws if there is none.
   Node find(const std::string& name) const {
     if (const int number = names_.find(name); number >= 0) return {identity_, number};
     fail(Code::index_out_of_range, "there is no node \"" + name + "\"");
   }
+  /// A name that no node has.
   std::string free_name(const std::string& kind) { return names_.free_name(kind); }
 
+  /// Adds a node; throws if another has its name.
   Node append(Record record) {
     if (record.name.empty()) record.name = free_name(record.kind());
-    if (names_.find(record.name) >= 0) fail(Code::axis_repeated, "there is a node \"" + record.name + "\" already");
+    if (names_.find(record.name) >= 0) fail(Code::name_repeated, "there is a node \"" + record.name + "\" already");
     record.is_active = is_active(record);
     all_.push_back(std::move(record));
     const int number = static_cast<int>(all_.size()) - 1;

@@ -13,6 +13,7 @@ namespace ndpool::graph {
 template <class T>
 class PackedPooling final : public Operation<T> {
  public:
+  /// For `blocks` blocks of `lanes` planes.
   PackedPooling(const Pool& block, const Shape& lengths, Index lanes, Index blocks)
       : lanes_(lanes),
         blocks_(blocks),
@@ -21,6 +22,7 @@ class PackedPooling final : public Operation<T> {
         block_(block, with(lengths, lanes)) {}
 
   const char* kind() const override { return block_.kind(); }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override {
     for (Index b = 0; b < blocks_; ++b) {
       const Block block(*this, a, b);
@@ -49,7 +51,9 @@ class PackedPooling final : public Operation<T> {
     }
   }
   bool reads_input(int slot, int by) const override { return block_.reads_input(slot, by); }
+  /// Bytes that the forward map leaves to the derivatives.
   Index kept_bytes() const override { return blocks_ * block_.kept_bytes(); }
+  /// Elements of scratch that a map needs.
   Index scratch_elements() const override { return lanes_ * (2 * cells_ + outputs_); }
   bool needs_rehearsal() const override { return block_.needs_rehearsal(); }
 
@@ -99,7 +103,7 @@ inline Index packed_lanes(const Shape& shape, int pooled) {
 template <class T>
 std::shared_ptr<const Operation<T>> make_pooling(const Pool& pool, const Shape& shape) {
   const auto* window = std::get_if<Window>(&pool.description());
-  const bool has_kernels = kind_of<T>() != ScalarKind::none && pool.uses_kernels();
+  const bool has_kernels = is_built_in<T> && pool.uses_kernels();
   if (window != nullptr && window->axes.empty() && has_kernels && element_count(shape) > 0) {
     const int pooled = window->kernel.size(), first = shape.size() - pooled;
     if (const Index lanes = packed_lanes(shape, pooled); lanes > 0) {

@@ -25,13 +25,16 @@ inline const char* kind_of_pool(const Pool& pool) {
   return kinds[pool.reduction().index()];
 }
 
+/// The node of a pool, run by a plan.
 template <class T>
 class Pooling final : public Operation<T> {
  public:
+  /// The node of a pool, run by a plan.
   Pooling(const Pool& pool, const Shape& shape) : Pooling(pool, pool.geometry(shape), shape) {}
 
   const char* kind() const override { return kind_; }
 
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override {
     if (keeps_ != PoolKeeps::taps || a.kept == nullptr)
       plan_.forward(a.x[0], a.y);
@@ -55,6 +58,7 @@ class Pooling final : public Operation<T> {
     }
   }
   bool reads_input(int, int) const override { return keeps_ == PoolKeeps::input; }
+  /// Bytes that the forward map leaves to the derivatives.
   Index kept_bytes() const override {
     return keeps_ == PoolKeeps::taps ? tap_bytes_ * element_count(plan_.output_shape()) : 0;
   }

@@ -13,6 +13,7 @@ namespace ndpool::graph {
 template <class T>
 class PoolingCache {
  public:
+  /// The operation for a pool of arrays of this shape; made once.
   std::shared_ptr<const Operation<T>> find_or_make(const Pool& pool, const Shape& shape) {
     const Key wanted = key(pool, shape);
     if (const auto found = made_.find(wanted); found != made_.end()) return found->second;

@@ -9,8 +9,11 @@ namespace ndpool::graph {
 /// memory.
 template <class T>
 struct Matrix {
+  /// Row-major.
   const T* data;
-  Index rows, columns;
+  Index rows;     ///< as stored
+  Index columns;  ///< as stored
+  /// Reads it as its transpose.
   bool transposed = false;
 };
 

@@ -11,11 +11,15 @@ namespace ndpool {
 template <class T>
 class Program {
  public:
+  /// A loss and the gradients of the parameters.
   struct ValueAndGradients {
+    /// The loss.
     T value;
+    /// Of all parameters.
     Results<T> gradients;
   };
 
+  /// Shares the compiled graph; allocates parameters and an arena of its own.
   explicit Program(std::shared_ptr<const graph::Compiled<T>> code)
       : code_(std::move(code)),
         offsets_(this->code().nodes.size(), 0),
@@ -27,8 +31,10 @@ class Program {
       parameters_->insert(parameters_->end(), code_->nodes[n].values.begin(), code_->nodes[n].values.end());
     }
   }
+  /// Shares the compiled graph; allocates parameters and an arena of its own.
   Program(const Program& other)
       : code_(other.code_), offsets_(other.offsets_), parameters_(other.copy_parameters()), arena_(make_arena()) {}
+  /// Shares the compiled graph; allocates parameters and an arena of its own.
   Program(Program&&) noexcept = default;
   /// One of either kind, taken by value: a program that is assigned to itself stays what it is.
   Program& operator=(Program other) noexcept {
@@ -43,6 +49,7 @@ class Program {
 
   /// Bytes of the arena; and what one kind of run alone would need.
   std::size_t arena_bytes() const { return code().arena_bytes(); }
+  /// Bytes that one kind of run would need.
   std::size_t arena_bytes(graph::Mode mode) const { return code().arena_bytes(mode); }
   /// Memory for one more thread, to be made on that thread: what kernels keep per thread is allocated now, too.
   std::unique_ptr<Arena<T>> make_arena() const {
@@ -63,10 +70,12 @@ class Program {
   }
   /// All parameters, and all inputs, that the outputs need.
   std::vector<Node> parameters() const { return nodes_from(graph::Source::parameter); }
+  /// All inputs that the outputs need.
   std::vector<Node> inputs() const { return nodes_from(graph::Source::input); }
 
   /// The values of all outputs. `inputs` has an array for every input and all side data that the outputs need.
   Results<T> forward(const graph::BoundArrays<T>& inputs) { return forward(*own_arena(), inputs); }
+  /// The same in an arena of the caller's; safe to call on several threads, an arena each.
   Results<T> forward(Arena<T>& arena, const graph::BoundArrays<T>& inputs) const {
     return start(arena, graph::Mode::forward, inputs).run();
   }
@@ -75,6 +84,7 @@ class Program {
   Results<T> jvp(const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& tangents) {
     return jvp(*own_arena(), inputs, tangents);
   }
+  /// The same in an arena of the caller's; safe to call on several threads, an arena each.
   Results<T> jvp(Arena<T>& arena, const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& tangents) const {
     Run run = start(arena, graph::Mode::jvp, inputs);
     for (const Bound<T>& tangent : tangents) {
@@ -92,6 +102,7 @@ class Program {
   Results<T> vjp(const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& gradients) {
     return vjp(*own_arena(), inputs, gradients);
   }
+  /// The same in an arena of the caller's; safe to call on several threads, an arena each.
   Results<T> vjp(Arena<T>& arena, const graph::BoundArrays<T>& inputs, const graph::BoundArrays<T>& gradients) const {
     Run run = start(arena, graph::Mode::vjp, inputs);
     for (const Bound<T>& gradient : gradients) {
@@ -110,6 +121,7 @@ class Program {
   ValueAndGradients value_and_grad(const Node& loss, const graph::BoundArrays<T>& inputs = {}) {
     return value_and_grad(*own_arena(), loss, inputs);
   }
+  /// The same in an arena of the caller's; safe to call on several threads, an arena each.
   ValueAndGradients value_and_grad(Arena<T>& arena, const Node& loss, const graph::BoundArrays<T>& inputs = {}) const {
     const graph::NodeFacts& facts = code().facts_of(loss, "value_and_grad");
     if (facts.elements != 1)

@@ -13,9 +13,11 @@ class Total final : public Operation<T> {
   using Number = spec::Accumulator<T>;
 
  public:
+  /// The sum of `count` numbers, or their mean.
   Total(Index count, bool is_mean)
       : count_(count), is_mean_(is_mean), divisor_(is_mean ? spec::from_count<Number>(count) : Number(1)) {}
   const char* kind() const override { return is_mean_ ? "mean" : "sum"; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override { *a.y = total(a.x[0]); }
   void jvp(const Arrays<T>&, std::span<const T* const> dx, T* dy) const override { *dy = total(dx[0]); }
   void vjp(const Arrays<T>&, const T* gy, int, T* gx) const override {
@@ -39,8 +41,10 @@ class MeanSquaredError final : public Operation<T> {
   using Number = spec::Accumulator<T>;
 
  public:
+  /// For arrays of `count` numbers.
   explicit MeanSquaredError(Index count) : count_(count), divisor_(spec::from_count<Number>(count)) {}
   const char* kind() const override { return "mean_squared_error"; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override {
     const Number sum = tree_sum(count_, Number(0), [&](Index i) {
       const Number difference = this->difference(a, 0, i);
@@ -78,9 +82,11 @@ class SoftmaxCrossEntropy final : public Operation<T> {
   using Number = spec::Accumulator<T>;
 
  public:
+  /// For `rows` rows of `classes` logits.
   SoftmaxCrossEntropy(Index rows, Index classes)
       : rows_(rows), classes_(classes), divisor_(spec::from_count<Number>(rows)) {}
   const char* kind() const override { return "softmax_cross_entropy"; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override {
     const Number sum = tree_sum(rows_, Number(0), [&](Index r) {
       const Row row(*this, a, r);

@@ -35,6 +35,7 @@ void reducer_vjp(const Geometry& geometry, const Reducer& reducer, const T* x, c
   }
 }
 
+/// The node of a reducer of the caller's own, run by the reference.
 template <class T, class Reducer>
 class ReducerPooling final : public Operation<T> {
  public:
@@ -49,6 +50,7 @@ class ReducerPooling final : public Operation<T> {
   }
 
   const char* kind() const override { return kind_; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override {
     spec::core::forward(geometry_, reducer_, x(a), View<T>(a.y, out_), [](const auto&, const auto&) {});
   }

@@ -11,13 +11,19 @@ namespace ndpool::graph {
 template <class T>
 struct Run {
   std::shared_ptr<const Compiled<T>> shared_code;  ///< held, as a custom map may move or end the program that runs
+  /// Where it computes.
   Arena<T>& arena;
+  /// Which kind of run.
   Mode mode;
+  /// The right to run.
   typename Arena<T>::Lock lock = {};
   std::shared_ptr<const std::vector<T>> parameters = {};  ///< held, too
+  /// What vjp begins with.
   BoundArrays<T> seeds = {};
+  /// The program.
   const Compiled<T>& code = *shared_code;
 
+  /// Runs the tape.
   Results<T> run() {
     const Tape& tape = code.tape(mode);
     bool is_seeded = false;

@@ -7,8 +7,12 @@ namespace ndpool::graph {
 
 /// A line of a summary.
 struct SummaryRow {
-  std::string name, kind, shape;
+  std::string name;   ///< of the node
+  std::string kind;   ///< the word of its operation
+  std::string shape;  ///< of its value
+  /// Numbers that are trained.
   Index parameters = 0;
+  /// Bytes kept for the way back.
   Index kept_bytes = 0;
 };
 
@@ -17,8 +21,11 @@ std::string summary_table(const std::vector<SummaryRow>& rows, Index parameters,
 
 /// A node, as Graphviz draws it.
 struct DotNode {
-  std::string name, label;
+  std::string name;   ///< of the node
+  std::string label;  ///< what is written on it
+  /// Where its value comes from.
   Source source = Source::operation;
+  /// The nodes that it reads.
   std::vector<int> inputs;
 };
 std::string dot_text(const std::vector<DotNode>& nodes);

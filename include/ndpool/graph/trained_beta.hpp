@@ -25,6 +25,7 @@ class TrainedBetaPooling final : public Operation<T> {
   }
 
   const char* kind() const override { return "smooth_max_pool"; }
+  /// y = f(x).
   void forward(const Arrays<T>& a) const override { pool(reducer(a), a.x[0], a.y); }
   void jvp(const Arrays<T>& a, std::span<const T* const> dx, T* dy) const override {
     const Reducer used = reducer(a);
@@ -45,6 +46,7 @@ class TrainedBetaPooling final : public Operation<T> {
         tree_sum(element_count(out_), Number(0), [&](Index i) { return product(a.scratch[i], gy[i]); }));
   }
   bool reads_input(int, int) const override { return true; }
+  /// Elements of scratch that a map needs.
   Index scratch_elements() const override { return element_count(out_); }
 
  private:

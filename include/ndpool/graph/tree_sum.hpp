@@ -34,6 +34,7 @@ Sum tree_sum(Index count, const Sum& zero, const Term& term) {
 /// Numbers that are added side by side.
 template <class Number, Index Count>
 struct Lanes {
+  /// One partial sum per lane.
   Number at[Count] = {};
   friend Lanes operator+(const Lanes& a, const Lanes& b) {
     Lanes sum;

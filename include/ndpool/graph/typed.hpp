@@ -18,67 +18,83 @@ namespace ndpool::typed {
 template <class T>
 class Graph {
  public:
+  /// The type in which the scalar is summed.
   using SumNumber = typename ndpool::Graph<T>::SumNumber;
+  /// Options of smooth max with beta in the scalar of sums.
   using SmoothMaxBetaOptions = typename ndpool::Graph<T>::SmoothMaxBetaOptions;
 
+  /// A value that every run brings, and that has a derivative.
   template <class S>
   Var<S> input(const std::string& name = "") {
     return Var<S>(graph_.input(detail::run_time_shape<S>(), name));
   }
+  /// A value that every run brings, without a derivative: labels, masks.
   template <class S>
   Var<S> side(const std::string& name = "") {
     return Var<S>(graph_.side(detail::run_time_shape<S>(), name));
   }
+  /// A value that the program keeps and that has a derivative.
   template <class S>
   Var<S> parameter(const std::string& name = "") {
     return Var<S>(graph_.parameter(detail::run_time_shape<S>(), name));
   }
+  /// A value that the program keeps and that has a derivative.
   template <class S>
   Var<S> parameter(const Tensor<T, S>& values, const std::string& name = "") {
     return Var<S>(graph_.parameter(detail::run_time_shape<S>(), {values.begin(), values.end()}, name));
   }
+  /// A value that is part of the graph.
   template <class S>
   Var<S> constant(const Tensor<T, S>& values, const std::string& name = "") {
     return Var<S>(graph_.constant(detail::run_time_shape<S>(), {values.begin(), values.end()}, name));
   }
 
+  /// a + b, number by number.
   template <class A, class B>
   Var<A> add(Var<A> a, Var<B> b, const std::string& name = "") {
     static_assert(std::same_as<A, B>, "ndpool: add needs two nodes of the same shape");
     return Var<A>(graph_.add(known(a), known(b), name));
   }
+  /// a * b, number by number.
   template <class A, class B>
   Var<A> multiply(Var<A> a, Var<B> b, const std::string& name = "") {
     static_assert(std::same_as<A, B>, "ndpool: multiply needs two nodes of the same shape");
     return Var<A>(graph_.multiply(known(a), known(b), name));
   }
+  /// factor * x.
   template <class S>
   Var<S> scale(Var<S> x, const T& factor, const std::string& name = "") {
     return Var<S>(graph_.scale(known(x), factor, name));
   }
+  /// max(x, 0); the derivative at 0 is 0. Throws if the scalar has no order.
   template <class S>
   Var<S> relu(Var<S> x, const std::string& name = "") {
     static_assert(spec::Ordered<T>, "ndpool: relu needs a scalar with an order");
     return Var<S>(graph_.relu(known(x), name));
   }
+  /// exp x. Throws if the scalar has none.
   template <class S>
   Var<S> exp(Var<S> x, const std::string& name = "") {
     static_assert(spec::AnalyticField<T>, "ndpool: exp needs a scalar with exp and log");
     return Var<S>(graph_.exp(known(x), name));
   }
+  /// log x. Throws if the scalar has none.
   template <class S>
   Var<S> log(Var<S> x, const std::string& name = "") {
     static_assert(spec::AnalyticField<T>, "ndpool: log needs a scalar with exp and log");
     return Var<S>(graph_.log(known(x), name));
   }
+  /// The sum of all numbers.
   template <class S>
   Var<Shape<>> sum(Var<S> x, const std::string& name = "") {
     return Var<Shape<>>(graph_.sum(known(x), name));
   }
+  /// The mean of all numbers.
   template <class S>
   Var<Shape<>> mean(Var<S> x, const std::string& name = "") {
     return Var<Shape<>>(graph_.mean(known(x), name));
   }
+  /// The same numbers in another shape.
   template <class To, class S>
   Var<To> reshape(Var<S> x, const std::string& name = "") {
     static_assert(To::count == S::count, "ndpool: reshape must keep the number of elements");
@@ -91,6 +107,7 @@ class Graph {
     return Var<detail::ShapeByRule<detail::Flattened<S, First>>>(graph_.flatten(known(x), First, name));
   }
 
+  /// The same with a bias per output.
   template <class X, class W, class... Bias>
   requires(sizeof...(Bias) < 2) auto dense(Var<X> x, Var<W> weights, Var<Bias>... bias) {
     check_weights<W::rank == 2 && (X::rank > 0), W, Bias...>();
@@ -112,12 +129,14 @@ class Graph {
         ConvolutionOptions{.stride = window.stride, .padding = window.padding, .dilation = window.dilation}));
   }
 
+  /// The mean loss of logits [rows, classes] against the numbers of the right classes [rows].
   template <class L, class Labels>
   Var<Shape<>> softmax_cross_entropy(Var<L> logits, Var<Labels> labels, const std::string& name = "") {
     static_assert(L::rank > 0 && std::same_as<detail::Axes<L, 0, (L::rank > 0 ? L::rank - 1 : 0)>, Labels>,
                   "ndpool: softmax_cross_entropy needs one label per row of logits");
     return Var<Shape<>>(graph_.softmax_cross_entropy(known(logits), known(labels), name));
   }
+  /// The mean of (a - b)^2.
   template <class A, class B>
   Var<Shape<>> mean_squared_error(Var<A> a, Var<B> b, const std::string& name = "") {
     static_assert(std::same_as<A, B>, "ndpool: mean_squared_error needs two nodes of the same shape");
@@ -139,14 +158,17 @@ class Graph {
           graph_.pool(known(x), detail::dynamic_pool(description, reduction), name));
   }
   // `Parts` are Kernel, Stride, Padding and Dilation as in a window.
+  /// Max over windows.
   template <class... Parts, class S>
   auto max_pool(Var<S> x, ExtremeOptions options = {}, const std::string& name = "") {
     return pool(x, typed::max_pool<Window<Parts...>>, reduction::Max{options}, name);
   }
+  /// Average over windows.
   template <class... Parts, class S>
   auto avg_pool(Var<S> x, AverageOptions options = {}, const std::string& name = "") {
     return pool(x, typed::avg_pool<Window<Parts...>>, reduction::Average{options}, name);
   }
+  /// Smooth max over windows.
   template <class... Parts, class S>
   auto smooth_max_pool(Var<S> x, const SmoothMaxBetaOptions& options = {}, const std::string& name = "") {
     return smooth_max_node<Parts...>(
@@ -161,26 +183,32 @@ class Graph {
     });
   }
   // The last two axes, with one stride and one padding for both.
+  /// Max over kh x kw windows of the last two axes.
   template <Index Kh, Index Kw, Index Step, class S>
   auto max_pool2d(Var<S> x) {
     return max_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x);
   }
+  /// Max over padded kh x kw windows of the last two axes.
   template <Index Kh, Index Kw, Index Step, Index Pad, class S>
   auto max_pool2d_pad(Var<S> x) {
     return max_pool<Kernel<Kh, Kw>, Stride<Step, Step>, Padding<Pad, Pad>>(x);
   }
+  /// Smooth max over kh x kw windows of the last two axes.
   template <Index Kh, Index Kw, Index Step, class S>
   auto smooth_max_pool2d(Var<S> x, const SumNumber& beta) {
     return smooth_max_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x, SmoothMaxBetaOptions{.beta = beta});
   }
+  /// Smooth max over kh x kw windows of the last two axes.
   template <Index Kh, Index Kw, Index Step, class S>
   auto smooth_max_pool2d(Var<S> x, Var<Shape<>> beta) {
     return smooth_max_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x, beta);
   }
+  /// Average over kh x kw windows of the last two axes.
   template <Index Kh, Index Kw, Index Step, class S>
   auto avg_pool2d(Var<S> x) {
     return avg_pool<Kernel<Kh, Kw>, Stride<Step, Step>>(x);
   }
+  /// Average over padded kh x kw windows of the last two axes.
   template <Index Kh, Index Kw, Index Step, Index Pad, class S>
   auto avg_pool2d_pad(Var<S> x) {
     return avg_pool<Kernel<Kh, Kw>, Stride<Step, Step>, Padding<Pad, Pad>>(x);
@@ -196,7 +224,9 @@ class Graph {
 
   /// The graph itself, with the dynamic face.
   ndpool::Graph<T>& dynamic() { return graph_; }
+  /// A program for these outputs; all nodes that no other reads if there are none. Allocates.
   Program<T> compile(const std::vector<Node>& outputs = {}) const { return graph_.compile(outputs); }
+  /// The graph as Graphviz text.
   std::string dot() const { return graph_.dot(); }
 
  private:

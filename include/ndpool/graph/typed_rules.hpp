@@ -13,8 +13,10 @@ namespace ndpool::typed {
 template <class S>
 class Var : public Node {
  public:
+  /// The shape of the value, as a type.
   using ShapeType = S;
   Var() = default;
+  /// A node whose shape has been checked.
   explicit Var(const Node& node) : Node(node) {}
 };
 

@@ -9,19 +9,25 @@
 
 namespace ndpool::nn {
 
+/// An array of the layers: owns its elements, in row-major order. Copies copy the elements.
 template <class T>
 class BasicTensor {
  public:
   /// Without elements; so is a tensor that was moved from.
   BasicTensor() = default;
+  /// An array of the layers: owns its elements, in row-major order. Copies copy the elements.
   explicit BasicTensor(const Shape& shape, T fill = 0);
   /// Throws if there are not as many values as the shape has elements.
   BasicTensor(const Shape& shape, std::vector<T> values);
 
+  /// An array of the layers: owns its elements, in row-major order. Copies copy the elements.
   BasicTensor(const BasicTensor&) = default;
+  /// Takes the elements.
   BasicTensor& operator=(const BasicTensor&) = default;
+  /// An array of the layers: owns its elements, in row-major order. Copies copy the elements.
   BasicTensor(BasicTensor&& other) noexcept
       : values_(std::exchange(other.values_, {})), shape_(std::exchange(other.shape_, Shape{0})) {}
+  /// Takes the elements.
   BasicTensor& operator=(BasicTensor&& other) noexcept {
     values_ = std::exchange(other.values_, {});
     shape_ = std::exchange(other.shape_, Shape{0});
@@ -29,17 +35,28 @@ class BasicTensor {
   }
   ~BasicTensor() = default;
 
+  /// The length of each axis.
   const Shape& shape() const { return shape_; }
+  /// The number of elements.
   Index size() const { return static_cast<Index>(values_.size()); }
+  /// The first element.
   T* data() { return values_.data(); }
+  /// The first element.
   const T* data() const { return values_.data(); }
+  /// The first element.
   T* begin() { return data(); }
+  /// One past the last element.
   T* end() { return data() + size(); }
+  /// The first element.
   const T* begin() const { return data(); }
+  /// One past the last element.
   const T* end() const { return data() + size(); }
+  /// The i-th element in row-major order. Not checked.
   T& operator[](Index i) { return values_[static_cast<std::size_t>(i)]; }
+  /// The i-th element in row-major order. Not checked.
   T operator[](Index i) const { return values_[static_cast<std::size_t>(i)]; }
 
+  /// True if shapes and elements are equal.
   bool operator==(const BasicTensor&) const = default;
 
  private:

@@ -32,15 +32,24 @@ constexpr Integer round_divide(Integer sum, Integer divisor, Rounding rounding) 
   return up ? quotient + 1 : quotient;
 }
 
+/// The sum over a divisor: taps on input or padding, taps on input, or a given number.
 template <class T>
 struct Average : Sum<T> {
+  /// What a fold carries from tap to tap.
   using State = Accumulator<T>;
-  AverageOptions options = {};
+  /// The options that a call may give.
+  using Options = AverageOptions;
+  /// What the caller has chosen.
+  Options options = {};
 
+  /// What value and weights of a window are made of.
   struct Summary {
+    /// The sum of the taps.
     State sum;
+    /// What it is divided by.
     Index divisor;
   };
+  /// What is known of a window when all its taps are folded.
   constexpr Summary finish(const State& sum, TapCounts counts) const {
     const Index taps = options.count_include_pad ? counts.counted : counts.real;
     return {sum, options.divisor == AverageOptions::no_divisor ? taps : options.divisor};
@@ -55,13 +64,17 @@ struct Average : Sum<T> {
       return narrow<T>(State(summary.sum / scale(summary)));
   }
 
+  /// The derivative of the value by one tap, times scale().
   static constexpr State weight(const Summary&, const T&, Index) { return State(1); }
+  /// What all weights of a window are divided by.
   static constexpr State scale(const Summary& summary) { return from_count<State>(summary.divisor); }
 
+  /// What is wrong with the parameters.
   constexpr Fault fault() const {
     if (options.divisor == 0) return {Code::zero_divisor, Argument::divisor, -1, {}};
     return {};
   }
+  /// True if a window without an input element is an error.
   constexpr bool rejects_empty_windows() const {
     return options.empty == Empty::error && !options.count_include_pad && options.divisor == AverageOptions::no_divisor;
   }

@@ -20,7 +20,7 @@ struct LargestMagnitude;
 
 }  // namespace ndpool::spec
 
-namespace ndpool::spec::fixed {
+namespace ndpool::spec::detail::fixed {
 
 /// Where the walk over the outputs is: the offset of the cell under tap 0, and what is real on the axes with clipped
 /// windows. Axes are named by constants, never by a loop, so that compilers keep all of it in registers.
@@ -252,4 +252,4 @@ template <class G, class Reducer, class GY, class GX>
       });
 }
 
-}  // namespace ndpool::spec::fixed
+}  // namespace ndpool::spec::detail::fixed

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace ndpool::spec::fixed {
+namespace ndpool::spec::detail::fixed {
 
 /// Windows of up to this many taps are unrolled.
 inline constexpr int unrolled_taps = 16;
@@ -151,4 +151,4 @@ inline constexpr bool tiles = [] {
   return true;
 }();
 
-}  // namespace ndpool::spec::fixed
+}  // namespace ndpool::spec::detail::fixed

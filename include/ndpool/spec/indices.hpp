@@ -144,7 +144,7 @@ void check_jvp_arrays(const Geometry& geometry, const View<I>& indices, const Vi
 }
 
 /// dy = the tangent of each winner, 0 where there is none: the JVP of max and min with ties `first`.
-template <IndexScalar I, class DX, class DY, class Tick = Unwatched>
+template <IndexScalar I, class DX, class DY, class Tick = NoTick>
 void jvp_from_indices(const Geometry& geometry, const View<I>& indices, const View<DX>& dx, const View<DY>& dy,
                       Tick tick = {}) {
   check_jvp_arrays(geometry, indices, dx, dy);
@@ -166,7 +166,7 @@ void check_vjp_arrays(const Geometry& geometry, const View<I>& indices, const Vi
 }
 
 /// gx = the gradients of all outputs that each cell has won: the VJP of max and min with ties `first`.
-template <IndexScalar I, class GY, class GX, class Tick = Unwatched>
+template <IndexScalar I, class GY, class GX, class Tick = NoTick>
 void vjp_from_indices(const Geometry& geometry, const View<I>& indices, const View<GY>& gy, const View<GX>& gx,
                       Tick tick = {}) {
   check_vjp_arrays(geometry, indices, gy, gx);

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <ndpool/error.hpp>
+#include <ndpool/spec/cancellable.hpp>
 #include <ndpool/spec/core.hpp>
 #include <ndpool/spec/smooth_max.hpp>
-#include <ndpool/spec/watched.hpp>
 
 #include <vector>
 
@@ -86,7 +86,7 @@ void check_vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& 
 }
 
 /// gx = (derivative of R at x)^T gy; overwrites gx, cells that no window sees get 0. `tick` is called for each cell.
-template <class Reducer, class X, class GY, class GX, class Tick = Unwatched>
+template <class Reducer, class X, class GY, class GX, class Tick = NoTick>
 requires Differentiable<typename Reducer::Scalar>
 void vjp(const Geometry& geometry, const Reducer& reducer, const View<X>& x, const View<GY>& gy, const View<GX>& gx,
          Tick tick = {}) {

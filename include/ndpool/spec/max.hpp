@@ -7,16 +7,20 @@
 
 namespace ndpool::spec {
 
+/// The direction of max.
 struct Largest {
+  /// True if a is less than b: b is the more extreme.
   template <class T>
   static constexpr bool before(const T& a, const T& b) {
     return b < a;
   }
+  /// The larger ends of both.
   template <class T>
   static constexpr T join(const T& a, const T& b) {
     return Join<T>::max(a, b);
   }
 
+  /// Less than every other number.
   template <class T>
   static constexpr T identity() {
     if constexpr (std::numeric_limits<T>::has_infinity)

@@ -7,16 +7,20 @@
 
 namespace ndpool::spec {
 
+/// The direction of min.
 struct Smallest {
+  /// True if a is greater than b: b is the more extreme.
   template <class T>
   static constexpr bool before(const T& a, const T& b) {
     return a < b;
   }
+  /// The smaller ends of both.
   template <class T>
   static constexpr T join(const T& a, const T& b) {
     return Join<T>::min(a, b);
   }
 
+  /// Greater than every other number.
   template <class T>
   static constexpr T identity() {
     if constexpr (std::numeric_limits<T>::has_infinity)

@@ -13,32 +13,46 @@
 
 namespace ndpool::spec {
 
+/// The average of integers that stand for real numbers: rounded half away from 0; padding is the zero point.
 template <std::integral T>
 struct QuantisedAverage {
   static_assert(sizeof(T) <= 2, "ndpool: quantised averages are of numbers of 8 or 16 bits");
+  /// The scalar of the taps.
   using Scalar = T;
   using State = std::int32_t;  ///< exact up to most_taps, and what a microcontroller adds in one instruction
+  /// Taps up to which the sum cannot overflow.
   static constexpr Index most_taps = INT32_MAX / (2 * (Index{std::numeric_limits<T>::max()} + 1));
 
+  /// What the number 0 is stored as.
   T zero_point = 0;
+  /// Divides by taps on input and padding, else by those on input.
   bool count_include_pad = false;
 
+  /// The state of no taps.
   static constexpr State identity() { return 0; }
+  /// The state of one tap, which has a number in its window.
   static constexpr State lift(const T& x, Index) { return x; }
+  /// The state of the taps of both.
   static constexpr State combine(State a, State b) { return a + b; }
 
+  /// What value and weights of a window are made of.
   struct Summary {
+    /// The sum of the taps and of what padding counts as.
     State sum;
+    /// The taps that are counted.
     State divisor;
   };
+  /// What is known of a window when all its taps are folded.
   constexpr Summary finish(State sum, TapCounts counts) const {
     const State real = static_cast<State>(counts.real), counted = static_cast<State>(counts.counted);
     if (!count_include_pad) return {sum, real};
     return {sum + zero_point * (counted - real), counted};
   }
+  /// The result of a window.
   static constexpr T value(const Summary& summary) {
     return narrow<T>(round_divide(summary.sum, summary.divisor, Rounding::half_away));
   }
+  /// True if a window without an input element is an error.
   constexpr bool rejects_empty_windows() const { return !count_include_pad; }
 };
 
@@ -77,7 +91,9 @@ class Multiplier {
   constexpr float real() const {
     return static_cast<float>(mantissa_) / static_cast<float>(std::uint64_t{1} << shift_);
   }
+  /// The mantissa of the fraction.
   constexpr std::int32_t mantissa() const { return mantissa_; }
+  /// The binary logarithm of its denominator.
   constexpr int shift() const { return shift_; }
 
  private:

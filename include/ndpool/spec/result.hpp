@@ -172,18 +172,23 @@ constexpr Y convert(const V& value) {
 /// has a value of its own, which is converted.
 template <class Y, class Reducer>
 struct ResultOf {
+  /// The value of a window in the type Y.
   static constexpr Y get(const Reducer& reducer, const typename Reducer::Summary& summary) {
     return convert<Y>(reducer.value(summary));
   }
 };
 
+/// Results of this reducer in another type.
 template <class Y, class T>
 struct ResultOf<Y, Sum<T>> {
+  /// The value of a window in the type Y.
   static constexpr Y get(const Sum<T>&, const typename Sum<T>::Summary& sum) { return convert<Y>(sum); }
 };
 
+/// Results of this reducer in another type.
 template <class Y, class T>
 struct ResultOf<Y, Average<T>> {
+  /// The value of a window in the type Y.
   static constexpr Y get(const Average<T>& reducer, const typename Average<T>::Summary& summary) {
     if (summary.divisor == 0) return Y(0);  // as in Average::value
     if constexpr (!std::integral<T> && std::integral<Y> && Real<T>)
@@ -202,6 +207,7 @@ struct ResultOf<Y, Average<T>> {
 /// An empty window gets the value of the result's type that loses to every other.
 template <class Y, class Reducer, class Direction>
 struct ExtremeResult {
+  /// The value of a window in the type Y.
   static constexpr Y get(const Reducer& reducer, const typename Reducer::Summary& summary) {
     if constexpr (std::numeric_limits<Y>::has_infinity || std::numeric_limits<Y>::is_bounded)
       if (summary.ties == 0) return Direction::template identity<Y>();

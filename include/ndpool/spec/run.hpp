@@ -1,9 +1,10 @@
-// The maps of the spec as pools run them: watched, on arrays that have been checked. They are long to compile, so the
-// library brings them compiled for its own reducers and scalars.
+// The maps of the reference as pools run them: cancellable, on arrays that have been checked. They are long to compile,
+// so the library brings them compiled for its own reducers and scalars.
 #pragma once
 
 #include <ndpool/dtype.hpp>
 #include <ndpool/spec/average.hpp>
+#include <ndpool/spec/cancellable.hpp>
 #include <ndpool/spec/indices.hpp>
 #include <ndpool/spec/lp.hpp>
 #include <ndpool/spec/maps.hpp>
@@ -11,79 +12,82 @@
 #include <ndpool/spec/min.hpp>
 #include <ndpool/spec/smooth_max.hpp>
 #include <ndpool/spec/sum.hpp>
-#include <ndpool/spec/watched.hpp>
 
 namespace ndpool::spec {
 
-/// Calls `f` with a reducer that can be watched, which sees each tap `passes` times. False if the watch stopped it.
+/// Calls `f` with a reducer that counts the taps it is shown, each `passes` times. False if `progress` cancelled it.
 template <class Reducer, class F>
-bool run_watched(const Geometry& geometry, const Reducer& reducer, const Watch& watch, int passes, F f) {
+bool run_cancellable(const Geometry& geometry, const Reducer& reducer, const ProgressCallback& progress, int passes,
+                     F f) {
   const double taps =
       static_cast<double>(element_count(geometry.output_shape())) * static_cast<double>(geometry.tap_count());
-  return watched(watch, passes * taps + static_cast<double>(element_count(geometry.input_shape())), [&](auto tick) {
-    f(Watched<Reducer, decltype(tick)>{reducer, tick});
-  });
+  return count_steps(progress, passes * taps + static_cast<double>(element_count(geometry.input_shape())),
+                     [&](auto tick) {
+                       f(Ticking<Reducer, decltype(tick)>{reducer, tick});
+                     });
 }
 
 template <class X, class Reducer, class Y>
 bool run_forward(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<Y>& y,
-                 const Watch& watch) {
-  return run_watched(geometry, reducer, watch, 1, [&](const auto& watched) {
-    core::forward(geometry, watched, x, y, [](const auto&, const auto&) {});
+                 const ProgressCallback& progress) {
+  return run_cancellable(geometry, reducer, progress, 1, [&](const auto& ticking) {
+    core::forward(geometry, ticking, x, y, [](const auto&, const auto&) {});
   });
 }
 
 template <class X, class Reducer, class Y, class I>
 bool run_forward(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<Y>& y,
-                 const View<I>& indices, const Watch& watch) {
-  return run_watched(geometry, reducer, watch, 1,
-                     [&](const auto& watched) { forward(geometry, watched, x, y, indices); });
+                 const View<I>& indices, const ProgressCallback& progress) {
+  return run_cancellable(geometry, reducer, progress, 1,
+                         [&](const auto& ticking) { forward(geometry, ticking, x, y, indices); });
 }
 
 template <class X, class DX, class Reducer, class DY>
 bool run_jvp(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<const DX>& dx,
-             const View<DY>& dy, const Watch& watch) {
-  return run_watched(geometry, reducer, watch, 2,
-                     [&](const auto& watched) { core::jvp(geometry, watched, x, dx, dy); });
+             const View<DY>& dy, const ProgressCallback& progress) {
+  return run_cancellable(geometry, reducer, progress, 2,
+                         [&](const auto& ticking) { core::jvp(geometry, ticking, x, dx, dy); });
 }
 
 template <class X, class GY, class Reducer, class GX>
 bool run_vjp(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<const GY>& gy,
-             const View<GX>& gx, const Watch& watch) {
-  return run_watched(geometry, reducer, watch, 2,
-                     [&](const auto& watched) { vjp(geometry, watched, x, gy, gx, watched.tick); });
+             const View<GX>& gx, const ProgressCallback& progress) {
+  return run_cancellable(geometry, reducer, progress, 2,
+                         [&](const auto& ticking) { vjp(geometry, ticking, x, gy, gx, ticking.tick); });
 }
 
 template <class I, class DX, class DY>
 bool run_jvp_from_indices(const Geometry& geometry, const View<const I>& indices, const View<const DX>& dx,
-                          const View<DY>& dy, const Watch& watch) {
-  return watched(watch, index_steps(geometry), [&](auto tick) { jvp_from_indices(geometry, indices, dx, dy, tick); });
+                          const View<DY>& dy, const ProgressCallback& progress) {
+  return count_steps(progress, index_steps(geometry),
+                     [&](auto tick) { jvp_from_indices(geometry, indices, dx, dy, tick); });
 }
 
 template <class I, class GY, class GX>
 bool run_vjp_from_indices(const Geometry& geometry, const View<const I>& indices, const View<const GY>& gy,
-                          const View<GX>& gx, const Watch& watch) {
-  return watched(watch, index_steps(geometry), [&](auto tick) { vjp_from_indices(geometry, indices, gy, gx, tick); });
+                          const View<GX>& gx, const ProgressCallback& progress) {
+  return count_steps(progress, index_steps(geometry),
+                     [&](auto tick) { vjp_from_indices(geometry, indices, gy, gx, tick); });
 }
 
 // What the library brings, as `PREFIX template ...;`. src/spec_floats.cpp and src/spec_integers.cpp compile it,
 // everyone else is told that it is there.
 #define NDPOOL_COMPILED_VALUE(PREFIX, R, T)                                                                        \
   PREFIX template bool run_forward<T, R<T>, T>(const Geometry&, const R<T>&, const View<const T>&, const View<T>&, \
-                                               const Watch&);
-#define NDPOOL_COMPILED_DERIVATIVES(PREFIX, R, T)                                                  \
-  PREFIX template bool run_jvp<T, T, R<T>, T>(const Geometry&, const R<T>&, const View<const T>&,  \
-                                              const View<const T>&, const View<T>&, const Watch&); \
-  PREFIX template bool run_vjp<T, T, R<T>, T>(const Geometry&, const R<T>&, const View<const T>&,  \
-                                              const View<const T>&, const View<T>&, const Watch&);
+                                               const ProgressCallback&);
+#define NDPOOL_COMPILED_DERIVATIVES(PREFIX, R, T)                                                             \
+  PREFIX template bool run_jvp<T, T, R<T>, T>(const Geometry&, const R<T>&, const View<const T>&,             \
+                                              const View<const T>&, const View<T>&, const ProgressCallback&); \
+  PREFIX template bool run_vjp<T, T, R<T>, T>(const Geometry&, const R<T>&, const View<const T>&,             \
+                                              const View<const T>&, const View<T>&, const ProgressCallback&);
 #define NDPOOL_COMPILED_WINNERS(PREFIX, R, T, I)                                                                      \
   PREFIX template bool run_forward<T, R<T>, T, I>(const Geometry&, const R<T>&, const View<const T>&, const View<T>&, \
-                                                  const View<I>&, const Watch&);
+                                                  const View<I>&, const ProgressCallback&);
 #define NDPOOL_COMPILED_BY_INDICES(PREFIX, T, I)                                                                  \
   PREFIX template bool run_jvp_from_indices<I, T, T>(const Geometry&, const View<const I>&, const View<const T>&, \
-                                                     const View<T>&, const Watch&);                               \
+                                                     const View<T>&, const ProgressCallback&);                    \
   PREFIX template bool run_vjp_from_indices<I, T, T>(const Geometry&, const View<const I>&, const View<const T>&, \
-                                                     const View<T>&, const Watch&);
+                                                     const View<T>&, const ProgressCallback&);
 #define NDPOOL_COMPILED_EXTREME(PREFIX, R, T)          \
   NDPOOL_COMPILED_VALUE(PREFIX, R, T)                  \
   NDPOOL_COMPILED_WINNERS(PREFIX, R, T, Index)         \

@@ -22,13 +22,17 @@ using Wide = std::int64_t;
 /// itself. Specialise it for a short float that should be summed in a longer one.
 template <class T>
 struct AccumulatorOf {
+  /// The type of sums.
   using type = T;
 };
+/// Integers are summed exactly.
 template <std::integral T>
 struct AccumulatorOf<T> {
   static_assert(sizeof(T) < 8 || sizeof(Wide) > 8, "sums of 64-bit integers need a 128-bit integer type");
+  /// The type of sums.
   using type = std::conditional_t<(sizeof(T) < 4), std::int64_t, Wide>;
 };
+/// The type in which a scalar is summed.
 template <class T>
 using Accumulator = typename AccumulatorOf<T>::type;
 
@@ -36,11 +40,13 @@ using Accumulator = typename AccumulatorOf<T>::type;
 /// be constructed from, also where that rounds: `{.beta = 0.1}` is a float for `f16`, and a dual number stays one.
 template <class Number>
 struct Parameter {
-  Number value;
+  Number value;  ///< in the type that the scalar is summed in
 
+  /// From anything that Number can be constructed from; may round.
   template <class From>
   requires std::constructible_from<Number, const From&>
   constexpr Parameter(const From& from) : value(static_cast<Number>(from)) {}
+  /// The number.
   constexpr operator const Number&() const { return value; }
 };
 
@@ -61,6 +67,7 @@ concept Field = requires(const T a, const T b, T c) {
 template <class T>
 struct Join {};
 
+/// Scalars whose extremes are pointwise: those with a Join.
 template <class T>
 concept Joined = requires(const T a) {
   { Join<T>::max(a, a) } -> std::convertible_to<T>;

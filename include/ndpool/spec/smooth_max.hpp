@@ -12,23 +12,35 @@
 
 namespace ndpool::spec {
 
+/// The reducer: forward, JVP and VJP follow from its members.
 template <class T>
 struct SmoothMax {
   static_assert(AnalyticField<Accumulator<T>>, "ndpool: smooth max needs a scalar with exp, log and pow");
+  /// The scalar of the taps.
   using Scalar = T;
+  /// What sums are kept in.
   using Number = Accumulator<T>;
+  /// The options that a call may give.
   using Options = BasicSmoothMaxOptions<Parameter<Number>>;
+  /// What the caller has chosen.
   Options options = {};
 
+  /// What a fold carries from tap to tap.
   struct State {
+    /// The tap with the largest beta * x so far.
     Number shift{};
+    /// The sum of exp(beta (x - shift)).
     Number sum{};
+    /// No tap so far.
     bool empty = true;
   };
 
+  /// The state of no taps.
   static constexpr State identity() { return {}; }
+  /// The state of one tap, which has a number in its window.
   static constexpr State lift(const T& x, Index) { return {static_cast<Number>(x), Number(1), false}; }
 
+  /// The state of the taps of both.
   constexpr State combine(const State& a, const State& b) const {
     if (a.empty) return b;
     if (b.empty) return a;
@@ -39,9 +51,12 @@ struct SmoothMax {
     return {shift, Number(a.sum * relative(a.shift, shift) + b.sum * relative(b.shift, shift)), false};
   }
 
+  /// What value and weights of a window are made of.
   using Summary = State;
+  /// What is known of a window when all its taps are folded.
   constexpr Summary finish(const State& state, TapCounts counts) const { return combine(state, padding(counts)); }
 
+  /// The result of a window.
   constexpr T value(const Summary& summary) const {
     if (summary.empty) {
       const Number infinity = std::numeric_limits<Number>::infinity();
@@ -50,12 +65,15 @@ struct SmoothMax {
     return narrow<T>(Number(summary.shift + transcendental::log_of(summary.sum) / beta()));
   }
 
+  /// The derivative of the value by one tap, times scale().
   constexpr Number weight(const Summary& summary, const T& x, Index) const {
     if (is_lowest(summary.shift)) return Number(0);
     return relative(static_cast<Number>(x), summary.shift);
   }
+  /// What all weights of a window are divided by.
   static constexpr Number scale(const Summary& summary) { return summary.sum; }
 
+  /// What is wrong with the parameters.
   constexpr Fault fault() const {
     using Limits = std::numeric_limits<double>;
     Fault unusable{Code::beta_not_usable, Argument::beta, -1, {}, 0};
@@ -63,9 +81,11 @@ struct SmoothMax {
     unusable.real = is_nan(beta()) ? Limits::quiet_NaN() : is_smooth_min() ? -Limits::infinity() : Limits::infinity();
     return is_nan(beta()) || is_infinite(beta()) ? unusable : Fault{};
   }
+  /// True if a window without an input element is an error.
   constexpr bool rejects_empty_windows() const {
     return options.empty == Empty::error && options.pad_mode == PadMode::ignore;
   }
+  /// True if an empty window has a value.
   constexpr bool has_identity_value() const {
     return options.pad_mode == PadMode::zero || std::numeric_limits<Number>::has_infinity;
   }
@@ -78,7 +98,9 @@ struct SmoothMax {
     return {Number(0), from_count<Number>(zeros), false};
   }
 
+  /// Beta in the type of sums.
   constexpr const Number& beta() const { return options.beta.value; }
+  /// True for a negative beta.
   constexpr bool is_smooth_min() const { return beta() < Number(0); }
 
   /// beta (x - shift). Equal infinities are 0 apart, which splits the weight over them.
@@ -89,6 +111,7 @@ struct SmoothMax {
       return Number(beta() * Number(x / Number(2) - shift / Number(2)) * Number(2));
     return Number(beta() * difference);
   }
+  /// exp(beta (x - shift)), also where both are infinite.
   constexpr Number relative(const Number& x, const Number& shift) const {
     return transcendental::exp_of(exponent(x, shift));
   }
@@ -109,13 +132,18 @@ template <class T>
 struct SmoothMaxBeta : SmoothMax<T> {
   using typename SmoothMax<T>::Number;
 
+  /// What a fold carries from tap to tap.
   struct State {
+    /// Sums of powers and of their products with x.
     typename SmoothMax<T>::State powers{};
     Number moment{};  ///< sum t_i exp(t_i)
   };
 
+  /// The state of no taps.
   static constexpr State identity() { return {}; }
+  /// The state of one tap, which has a number in its window.
   static constexpr State lift(const T& x, Index tap) { return {SmoothMax<T>::lift(x, tap), Number(0)}; }
+  /// The state of the taps of both.
   constexpr State combine(const State& a, const State& b) const {
     if (a.powers.empty) return b;
     if (b.powers.empty) return a;
@@ -123,7 +151,9 @@ struct SmoothMaxBeta : SmoothMax<T> {
     return {powers, Number(moved(a, powers.shift) + moved(b, powers.shift))};
   }
 
+  /// What value and weights of a window are made of.
   using Summary = State;
+  /// What is known of a window when all its taps are folded.
   constexpr Summary finish(const State& state, TapCounts counts) const {
     return combine(state, {this->padding(counts), Number(0)});
   }
@@ -135,6 +165,7 @@ struct SmoothMaxBeta : SmoothMax<T> {
     const Number entropy = transcendental::log_of(sum) - Number(summary.moment / sum);
     return narrow<T>(Number(Number(-entropy / this->beta()) / this->beta()));  // beta * beta may leave the range
   }
+  /// True if an empty window has a value.
   static constexpr bool has_identity_value() { return true; }
 
  private:

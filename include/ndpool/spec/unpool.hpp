@@ -66,7 +66,7 @@ void check_unpool_vjp_arrays(const Geometry& geometry, const View<Indices>& indi
 
 /// x = values placed at indices. Linear in the values, so this is also its own JVP, with tangents for values; the
 /// arguments are what an error calls `values` and `x`.
-template <class Y, class Indices, class X, class Tick = Unwatched>
+template <class Y, class Indices, class X, class Tick = NoTick>
 void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>& indices, const View<X>& x,
             Argument values_argument = Argument::y, Argument x_argument = Argument::x, Tick tick = {}) {
   check_unpool_arrays(geometry, values, indices, x, values_argument, x_argument);
@@ -82,7 +82,7 @@ void unpool(const Geometry& geometry, const View<Y>& values, const View<Indices>
 }
 
 /// The adjoint: each value that was placed and not overwritten gets the gradient of its cell, every other one 0.
-template <class Indices, class GX, class GY, class Tick = Unwatched>
+template <class Indices, class GX, class GY, class Tick = NoTick>
 void unpool_vjp(const Geometry& geometry, const View<Indices>& indices, const View<GX>& gx, const View<GY>& gy,
                 Tick tick = {}) {
   check_unpool_vjp_arrays(geometry, indices, gx, gy);

@@ -22,13 +22,17 @@ constexpr void for_each_position(const Extents<Capacity>& shape, Visit visit) {
 /// The window of one output: its taps on every axis.
 template <int Capacity>
 struct WindowAt {
+  /// The geometry that the window is part of.
   const BasicGeometry<Capacity>& geometry;
+  /// The taps on each axis.
   Taps taps[Capacity] = {};
 
+  /// The window of an output.
   constexpr WindowAt(const BasicGeometry<Capacity>& of, const Extents<Capacity>& output) : geometry(of) {
     for (int a = 0; a < geometry.rank; ++a) taps[a] = geometry.axes[a].taps(output[a]);
   }
 
+  /// Taps on input cells, and taps that are counted.
   constexpr TapCounts counts() const {
     TapCounts counts;
     for (int a = 0; a < geometry.rank; ++a) {
@@ -42,7 +46,9 @@ struct WindowAt {
 /// A tap on an input cell: where the cell is in the array, and the number of the tap inside the window.
 template <int Capacity>
 struct Tap {
+  /// Where the cell is in the array.
   Extents<Capacity> position;
+  /// The number of the tap in the window.
   Index number = 0;
 };
 
@@ -80,9 +86,11 @@ constexpr Index first_half(Index count) {
 template <class State, int Capacity, class Leaf, class Combine>
 class WindowFold {
  public:
+  /// Prepares a fold; nothing runs yet.
   constexpr WindowFold(const WindowAt<Capacity>& window, State identity, Leaf leaf, Combine combine)
       : window_(window), identity_(identity), leaf_(leaf), combine_(combine) {}
 
+  /// Folds the window.
   constexpr State operator()() {
     tap_.position = Extents<Capacity>::filled(window_.geometry.rank, 0);
     return fold_axis(window_.geometry.rank - 1, 0);

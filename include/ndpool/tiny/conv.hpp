@@ -20,7 +20,9 @@ namespace ndpool::tiny {
 /// Weights [channels out, channels in, kernel] and one bias per channel that comes out.
 template <class T, class Weight, class Bias>
 struct ConvParameters {
+  /// [channels out, channels in, kernel].
   Tensor<T, Weight> weight;
+  /// One number per channel that comes out.
   Tensor<T, Bias> bias;
 };
 
@@ -58,12 +60,12 @@ struct ConvLoops {
     int output = 0;
     for (int b = 0; b < batch; ++b)
       for (int o = 0; o < channels_out; ++o)
-        spec::fixed::for_each_window<Row>({}, [&](const spec::fixed::At<Row>& at) {
+        spec::detail::fixed::for_each_window<Row>({}, [&](const spec::detail::fixed::At<Row>& at) {
           visit(o, output++, [&](auto f) {
             for (int i = 0; i < channels_in; ++i) {
               const int weights = (o * channels_in + i) * kernel, cells = (b * channels_in + i) * length;
-              spec::fixed::for_each_tap<Row>(at, at.cell, 0,
-                                             [&](int cell, int tap) { f(weights + tap, cells + cell); });
+              spec::detail::fixed::for_each_tap<Row>(at, at.cell, 0,
+                                                     [&](int cell, int tap) { f(weights + tap, cells + cell); });
             }
           });
         });
@@ -72,6 +74,8 @@ struct ConvLoops {
 
 }  // namespace detail
 
+/// A convolution along the last axis of [batch, channels, length]; quantised for std::int8_t. A stride that is not
+/// given is 1.
 template <class In, Index channels_out, class W, Settings settings = inference, class T = float>
 struct Conv1D {
   static_assert(channels_out >= 1, "ndpool: a convolution needs at least one channel that comes out");
@@ -83,19 +87,29 @@ struct Conv1D {
   static constexpr bool is_quantised = std::integral<T>;
 
  public:
+  /// True if the layer has a backward map.
   static constexpr bool trains = settings.training;
+  /// Shape of the input.
   using InputShape = In;
+  /// Shape of the result.
   using OutputShape = Shape<In::extents[0], channels_out, Loops::outputs>;
+  /// The input.
   using Input = Tensor<T, InputShape>;
+  /// The result.
   using Output = Tensor<T, OutputShape>;
+  /// Weights and biases.
   using Parameters = ConvParameters<T, Shape<channels_out, In::extents[1], Loops::kernel>, Shape<channels_out>>;
   /// As Input, Output and Parameters, but of floats for layers of integers, whose multipliers have no gradient.
   using Number = GradientOf<T>;
+  /// The gradient of the input: of floats for layers of integers.
   using InputGradient = Tensor<Number, InputShape>;
+  /// The gradient of the result: likewise.
   using OutputGradient = Tensor<Number, OutputShape>;
+  /// The gradient of weights and biases.
   using ParameterGradient =
       ConvParameters<Number, Shape<channels_out, In::extents[1], Loops::kernel>, Shape<channels_out>>;
 
+  /// y = convolution of x. Writes every element of y.
   template <class X, class P, class Y>
   static constexpr void forward(const X& x, const P& parameters, Y& y) {
     check_input<X>();
@@ -201,7 +215,8 @@ struct Conv1D {
       return x;
   }
 
-  static_assert(spec::fixed::can_count(geometry) && In::count <= INT32_MAX / 2 && OutputShape::count <= INT32_MAX / 2 &&
+  static_assert(spec::detail::fixed::can_count(geometry) && In::count <= INT32_MAX / 2 &&
+                    OutputShape::count <= INT32_MAX / 2 &&
                     channels_out * In::extents[1] * Loops::kernel <= INT32_MAX / 2,
                 "ndpool: the arrays or windows of a tiny layer are too large");
   static_assert(settings.edges != Edges::error || !check_edges(geometry),

@@ -23,10 +23,14 @@ using typed::Stride;
 using typed::Tensor;
 using typed::Window;
 
+/// What a layer can be told beyond its shapes.
 struct Settings {
+  /// The output zero point of layers whose output is stored as their input is.
   static constexpr int as_input = INT32_MIN;
 
+  /// Keeps what `backward` needs.
   bool training = false;
+  /// What happens to cells behind the last window.
   Edges edges = Edges::drop;
   bool count_include_pad = true;     ///< averages divide by the taps on input and padding, else by those on input
   int zero_point = 0;                ///< what the number 0 is stored as, in layers of integers

@@ -10,7 +10,7 @@
 #include "kernels/analytic/copies-inl.h"
 #include "kernels/analytic/lanes-inl.h"
 
-#include <ndpool/kernel_plan.hpp>
+#include "plan/kernel_plan.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ndpool {

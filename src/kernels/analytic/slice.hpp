@@ -4,7 +4,7 @@
 
 #include "plan/general_plan.hpp"
 
-#include <ndpool/kernel_plan.hpp>
+#include "plan/kernel_plan.hpp"
 
 #include <memory>
 #include <vector>

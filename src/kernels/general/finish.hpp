@@ -2,7 +2,7 @@
 // becomes of a combined window when it is stored.
 #pragma once
 
-#include <ndpool/kernels.hpp>
+#include "kernels/kernels.hpp"
 
 #include <cstdint>
 

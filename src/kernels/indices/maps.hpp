@@ -17,7 +17,7 @@
 #include "kernels/indices/layout.hpp"
 #include "kernels/indices/loops.hpp"
 
-#include <ndpool/kernels.hpp>
+#include "kernels/kernels.hpp"
 
 #include <cstddef>
 

@@ -3,7 +3,7 @@
 
 #include "kernels/indices/blocks.hpp"
 
-#include <ndpool/kernels.hpp>
+#include "kernels/kernels.hpp"
 
 #include <algorithm>
 #include <bit>

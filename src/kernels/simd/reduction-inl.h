@@ -7,7 +7,7 @@
 #endif
 
 #include <ndpool/half.hpp>
-#include <ndpool/kernels.hpp>
+#include "kernels/kernels.hpp"
 #include <ndpool/spec/scalar.hpp>
 
 #include <hwy/highway.h>

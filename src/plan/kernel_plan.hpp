@@ -1,7 +1,9 @@
 // A pool prepared for one shape and set of strides, with the implementation of every map chosen.
 #pragma once
 
-#include <ndpool/kernels.hpp>
+#include "kernels/kernels.hpp"
+
+#include <ndpool/plan_options.hpp>
 
 #include <memory>
 #include <string>
@@ -9,36 +11,6 @@
 #include <vector>
 
 namespace ndpool {
-
-/// The maps that a plan chooses an implementation for.
-enum class MapKind : unsigned char {
-  forward,
-  forward_with_indices,
-  jvp,
-  vjp,
-  jvp_from_indices,
-  vjp_from_indices,
-  unpool,
-  unpool_vjp,
-};
-inline constexpr int map_kinds = static_cast<int>(MapKind::unpool_vjp) + 1;
-/// "forward", "vjp", ...
-std::string_view name_of(MapKind map);
-
-/// What a caller may ask of a plan.
-struct PlanOptions {
-  /// The name of the implementation to run, in all maps that have it; empty for the first that accepts the problem.
-  /// "reference" runs every map by the reference.
-  std::string implementation = {};
-};
-
-/// How a plan runs one map.
-struct MapSummary {
-  std::string_view implementation = "reference";
-  std::vector<std::string_view> implementations = {"reference"};  ///< all that accept the problem, first choice first
-  std::size_t scratch_bytes = 0;                                  ///< of each thread
-  Index tiles = 1;                                                ///< pieces that threads can share
-};
 
 struct Implementation;
 struct PlanData;
@@ -72,26 +44,27 @@ class KernelPlan {
   /// The names of all that accept the problem, in the order of the list; "reference" is the last.
   std::vector<std::string_view> implementations(MapKind map) const;
 
-  /// Reads `in`, writes `out`. False if `watch` stopped it; so in all maps.
-  bool forward(const void* in, void* out, const Watch& watch = {}) const;
+  /// Reads `in`, writes `out`. False if `progress` stopped it; so in all maps.
+  bool forward(const void* in, void* out, const ProgressCallback& progress = {}) const;
 
   /// True if the tap numbers of a window fit an index of this kind.
   bool fits(IndexKind kind) const;
   /// Also writes the index of the winner of each window, with the strides of tangent_out.
-  bool forward_with_indices(const void* in, void* out, void* indices, IndexKind kind, const Watch& watch = {}) const;
+  bool forward_with_indices(const void* in, void* out, void* indices, IndexKind kind,
+                            const ProgressCallback& progress = {}) const;
 
-  bool jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch = {}) const;
-  bool vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch = {}) const;
+  bool jvp(const void* in, const void* tangent_in, void* tangent_out, const ProgressCallback& progress = {}) const;
+  bool vjp(const void* in, const void* tangent_out, void* tangent_in, const ProgressCallback& progress = {}) const;
 
   /// True if every index names a cell, as the maps below need it, or none.
   bool check_indices(const void* indices, IndexKind kind) const;
   bool jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out,
-                        const Watch& watch = {}) const;
+                        const ProgressCallback& progress = {}) const;
   bool vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in,
-                        const Watch& watch = {}) const;
+                        const ProgressCallback& progress = {}) const;
   /// Max unpooling: `cells`, of input shape, gets the last value that flat indices name for each, or 0; and its VJP.
-  bool place(const void* indices, const void* values, void* cells, const Watch& watch = {}) const;
-  bool place_vjp(const void* indices, const void* cells, void* values, const Watch& watch = {}) const;
+  bool place(const void* indices, const void* values, void* cells, const ProgressCallback& progress = {}) const;
+  bool place_vjp(const void* indices, const void* cells, void* values, const ProgressCallback& progress = {}) const;
 
   /// Scratch that each thread keeps for this plan: that of its largest map.
   std::size_t scratch_bytes() const;
@@ -106,7 +79,7 @@ class KernelPlan {
 
  private:
   explicit KernelPlan(std::unique_ptr<const PlanData> data);
-  bool run(MapKind map, const MapArrays& arrays, const Watch& watch) const;
+  bool run(MapKind map, const MapArrays& arrays, const ProgressCallback& progress) const;
 
   std::unique_ptr<const PlanData> data_;
   const Implementation* chosen_[map_kinds] = {};  ///< null where the reference runs the map
