@@ -71,7 +71,7 @@ nb::object vjp_by_shape(Described& described, nb::handle shape_object, nb::handl
   const Array gy = read_array(gy_object, "gy");
   Array gx = given_output(out, gy.scalar, "gy");
   if (!gx.owner.is_valid()) {
-    pool.output_shape(shape);  // says what is wrong before memory is asked for
+    static_cast<void>(pool.output_shape(shape));  // says what is wrong before memory is asked for
     gx = new_array(shape, gy.scalar);
   }
   run_vjp_by_shape(described, shape, gy, gx);
@@ -223,7 +223,7 @@ nb::object vjp_from_indices(Described& described, nb::handle indices_object, nb:
     if (!gx.owner.is_valid()) {
       for (int a = 0; a < wanted.size() && a < max_rank; ++a)
         if (wanted[a] < 0) raise({Code::negative, Argument::shape, a, {wanted[a]}});
-      pool.output_shape(wanted);  // says what is wrong before memory is asked for
+      static_cast<void>(pool.output_shape(wanted));  // says what is wrong before memory is asked for
       gx = new_array(wanted, gy.scalar);
     } else {
       require(check_view(View<char>(static_cast<char*>(gx.data), gx.shape()), wanted, Argument::out));
