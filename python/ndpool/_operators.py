@@ -69,6 +69,20 @@ may then be its shape.""",
 }
 
 
+def _require_eager(name: str, *arrays: Any) -> None:
+    """Raises a TypeError for chunked arrays of Dask and its relatives.
+
+    `numpy.asarray` would compute them as a whole, and say nothing.
+    """
+    for array in arrays:
+        if type(array) is numpy.ndarray:
+            continue
+        chunks = getattr(array, "chunks", None)
+        if isinstance(chunks, tuple) and chunks and isinstance(chunks[0], tuple):
+            kind = f"{type(array).__module__}.{type(array).__qualname__}"
+            raise TypeError(f"{name} does not take chunked arrays ({kind}): compute them first")
+
+
 def _operator(describe: Callable[..., Pool]) -> Any:
     """Makes the public function of the pool that `describe` describes by the arguments after x."""
     name = describe.__name__
@@ -77,14 +91,17 @@ def _operator(describe: Callable[..., Pool]) -> Any:
     _descriptions[name.replace("_pool", "")] = describe
 
     def forward(x: Array, *args: Any, out: Any = None, **options: Any) -> Any:
+        _require_eager(name, x)
         return describe(*args, **options).forward(x, out)
 
     def forward_with_indices(
         x: Array, *args: Any, return_indices: bool = False, out: Any = None, **options: Any
     ) -> Any:
+        _require_eager(name, x)
         return describe(*args, **options).forward(x, out, _flag(return_indices))
 
     def jvp(x: Array, dx: Array, *args: Any, out: Any = None, **options: Any) -> Any:
+        _require_eager(f"{name}.jvp", x, dx)
         pool = describe(*args, **options)
         dy = pool.jvp(x, dx, out)
         return pool.forward(x), dy
@@ -92,6 +109,7 @@ def _operator(describe: Callable[..., Pool]) -> Any:
     def jvp_with_indices(
         x: Array, dx: Array, *args: Any, indices: Any = None, out: Any = None, **options: Any
     ) -> Any:
+        _require_eager(f"{name}.jvp", x, dx, indices)
         pool = describe(*args, **options)
         if indices is None:
             dy = pool.jvp(x, dx, out)
@@ -100,11 +118,13 @@ def _operator(describe: Callable[..., Pool]) -> Any:
         return None if isinstance(x, tuple) else pool.forward(x), dy
 
     def vjp(x: Array, gy: Array, *args: Any, out: Any = None, **options: Any) -> Any:
+        _require_eager(f"{name}.vjp", x, gy)
         return describe(*args, **options).vjp(x, gy, out)
 
     def vjp_with_indices(
         x: Array, gy: Array, *args: Any, indices: Any = None, out: Any = None, **options: Any
     ) -> Any:
+        _require_eager(f"{name}.vjp", x, gy, indices)
         pool = describe(*args, **options)
         if indices is None:
             return pool.vjp(x, gy, out)
@@ -141,10 +161,12 @@ def _add_beta_derivative(
 ) -> None:
     """Gives the function of a smooth maximum its derivative by beta."""
 
+    name = describe.__name__
+
     def beta_derivative(x: Array, *args: Any, out: Any = None, **options: Any) -> Any:
+        _require_eager(f"{name}.beta_derivative", x)
         return describe(*args, **options).beta_derivative(x, out)
 
-    name = describe.__name__
     doc = f"""The derivative dy/dbeta of each output of `{name}` by `beta`, of the shape of y.
 
 It is (sum(softmax_i * x_i) - y) / beta, and never positive. Padding that is a 0 takes part."""
@@ -485,6 +507,7 @@ def max_unpool(
     >>> ndpool.max_unpool(numpy.array([4, 9]), numpy.array([1, 2]), (4,))
     array([0, 4, 9, 0])
     """
+    _require_eager("max_unpool", y, indices)
     return Unpool(output_size, axes).forward(y, indices, out)
 
 
@@ -498,6 +521,7 @@ def _max_unpool_jvp(
     out: Any = None,
 ) -> tuple[Any, Any]:
     """The pair (x, dx) of `max_unpool`: its value at `y`, and its derivative applied to `dy`."""
+    _require_eager("max_unpool.jvp", y, dy, indices)
     unpool = Unpool(output_size, axes)
     dx = unpool.jvp(dy, indices, out)
     return unpool.forward(y, indices), dx
@@ -513,6 +537,7 @@ def _max_unpool_vjp(
     out: Any = None,
 ) -> Any:
     """The gradient gy of `max_unpool`, which does not depend on `y`: its shape will do."""
+    _require_eager("max_unpool.vjp", y, gx, indices)
     if _shape(y) != _shape(indices):
         raise ValueError(f"y has shape {_shape(y)}; expected {_shape(indices)}, that of indices")
     return Unpool(output_size, axes).vjp(indices, gx, out)
