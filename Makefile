@@ -15,7 +15,8 @@ demo: build/release/build.ninja  ## Set up, build, and make a page with every op
 	@echo "Building the command and the library that it needs; the kernels take most of the time. Each line says how far it is."
 	@cmake --build --preset release --target ndpool_command
 	@echo "Pooling a picture with every operator, then measuring this machine"
-	@build/release/bin/ndpool demo --out demo
+	@build/release/bin/ndpool demo --out demo $(if $(wildcard build/web/explorer.html),--link 'Explore windows'=../build/web/explorer.html) \
+	    $(if $(wildcard build/docs/html/index.html),--link Documentation=../build/docs/html/index.html)
 
 test: build/release/python.stamp  ## Set up, build, and run the tests
 	cmake --build --preset release

@@ -52,6 +52,7 @@ class Report {
   void add(const Call& call) { calls_.push_back(call); }
   void skip(const Case& skipped) const;
   void finish() const;
+  const std::vector<Result>& results() const { return results_; }
   bool empty() const { return results_.empty() && calls_.empty(); }
   /// The most bytes a second that any limit has read and written.
   double streaming_rate() const;

@@ -3,9 +3,11 @@
 #include "commands/commands.hpp"
 #include "errors.hpp"
 #include "out_of_core/tiling.hpp"
+#include "report/machine.hpp"
 #include "report/progress.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <ndpool/ndpool.hpp>
 
 #include <fcntl.h>
@@ -51,6 +53,11 @@ void use_threads(const CommonOptions& options) {
 }
 
 namespace {
+
+std::string version_text() {
+  return fmt::format("ndpool {}\ncompiler: {}\ntargets: {} (in use: {})", NDPOOL_VERSION, compiler_name(),
+                     fmt::join(targets(), ", "), target());
+}
 
 void add_targets_command(CLI::App& program) {
   program.add_subcommand("targets", "The instruction sets this machine can pool with; the one in use has a star")
@@ -107,7 +114,7 @@ void parse(CLI::App& program, int argc, char** argv) {
 int run(int argc, char** argv) {
   CLI::App program("Pools arrays and pictures, any number of axes, larger than memory.", "ndpool");
   program.option_defaults()->disable_flag_override();
-  program.set_version_flag("--version", "ndpool " NDPOOL_VERSION);
+  program.set_version_flag("--version", version_text, "Print version, compiler and instruction sets, and exit");
   program.require_subcommand(1);
   program.get_formatter()->column_width(28);
   add_pool_commands(program);
@@ -117,6 +124,7 @@ int run(int argc, char** argv) {
   add_targets_command(program);
   add_bench_command(program);
   add_demo_command(program);
+  add_completion_command(program);
   program.footer(
       "Examples:\n"
       "  ndpool max photo.png -o small.png --kernel 2        the largest of each 2 x 2 pixels\n"

@@ -26,7 +26,7 @@ nitpicky = True
 
 # Headings of Markdown are targets of links, as on GitHub.
 myst_heading_anchors = 3
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "substitution"]
 
 # Stubs and signatures name the types of arguments; these are no classes that a page describes.
 autodoc_typehints_format = "short"
@@ -71,10 +71,14 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
-html_extra_path: list[str] = []
+# Another command builds the explorer, with a toolchain of its own: a site without it says how.
 explorer = ROOT / "build/web/explorer.html"
-if explorer.exists():
-    html_extra_path.append(str(explorer))
+html_extra_path = [str(explorer)] if explorer.exists() else []
+myst_substitutions = {
+    "explorer": '<a href="explorer.html">the explorer</a>, which computes in your browser'
+    if explorer.exists()
+    else "the explorer that `make explorer` builds"
+}
 
 
 def make_accessible(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:

@@ -2,10 +2,12 @@
 #include "commands/bench_command.hpp"
 
 #include "commands/commands.hpp"
+#include "report/machine.hpp"
 #include "report/progress.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace ndpool::cli {
@@ -38,6 +40,20 @@ std::string limit_of(const bench::Report& report) {
                      report.streaming_rate() / 1e9);
 }
 
+std::string distance_from_limit(const bench::Report& report) {
+  std::vector<bench::Result> results = report.results();
+  if (results.empty()) return "Nothing was measured";
+  std::ranges::sort(results, {}, &bench::Result::ratio);
+  const auto named = [](const bench::Result& result) {
+    return fmt::format("{} at {:.2f}", result.measured.name, result.ratio());
+  };
+  return fmt::format(
+      "{} with {}: half of the {} cases take at most {:.2f} times as long as memory alone, on one thread; nearest is "
+      "{}, farthest {}",
+      processor_name(), target(), results.size(), results[results.size() / 2].ratio(), named(results.front()),
+      named(results.back()));
+}
+
 bench::Report measure_families(const bench::Effort& effort) {
   bench::Report report;
   report.start();
@@ -48,7 +64,7 @@ bench::Report measure_families(const bench::Effort& effort) {
     stop_if_interrupted();
   }
   set_threads(0);
-  fmt::print("{}\n", limit_of(report));
+  fmt::print("{}.\n{}.\n", limit_of(report), distance_from_limit(report));
   return report;
 }
 

@@ -24,5 +24,6 @@ void add_explain_command(CLI::App& program);
 void add_info_command(CLI::App& program);
 void add_bench_command(CLI::App& program);
 void add_demo_command(CLI::App& program);
+void add_completion_command(CLI::App& program);
 
 }  // namespace ndpool::cli

@@ -5,6 +5,8 @@
 #include "commands/operators.hpp"
 #include "drawn_axis.hpp"
 #include "errors.hpp"
+#include "report/explanation.hpp"
+#include "report/terminal.hpp"
 #include "sentences.hpp"
 
 #include <fmt/format.h>
@@ -18,17 +20,28 @@ namespace ndpool::cli {
 namespace {
 
 /// Longer axes are not drawn, wider tables not printed.
-constexpr Index most_drawn = 72, most_columns = 24, most_windows = 16;
+constexpr Index drawn_limit = 72, column_limit = 24, window_limit = 16;
+/// What stands before the drawing of a window.
+constexpr Index margin = 14;
+
+/// Cells that fit a line: those of the terminal, or as many as everybody's has.
+Index drawn_cells() {
+  const int columns = terminal_columns();
+  return columns == 0 ? drawn_limit : std::max<Index>(columns - margin, 1);
+}
 
 struct ExplainCommand {
   std::string shape, op = "max", dtype;
-  bool plan = false;
+  bool plan = false, json = false;
   OperatorOptions options;
 
   void run() const;
 
  private:
   void check_options(const Operator& found) const;
+  std::vector<AxisCounts> count(const Geometry& geometry) const;
+  void print(const Geometry& geometry, const std::vector<AxisCounts>& counts) const;
+  nlohmann::json planned(const Pool& pool, const Shape& extents) const;
 };
 
 void print_arithmetic(int number, const Axis& axis, bool ceil_mode) {
@@ -39,7 +52,7 @@ void print_arithmetic(int number, const Axis& axis, bool ceil_mode) {
 /// One line per window: `#` is a tap on a cell, `o` a tap on padding, `.` a cell, `-` padding.
 void draw_windows(const Axis& axis) {
   const Range drawn = drawn_positions(axis);
-  if (drawn.end - drawn.begin > most_drawn) {
+  if (drawn.end - drawn.begin > drawn_cells()) {
     fmt::print("        (too long to draw)\n");
     return;
   }
@@ -51,7 +64,7 @@ void draw_windows(const Axis& axis) {
   }
   fmt::print("  {:>10}  {}\n", "cells", cells);
   for (Index o = 0; o < axis.output; ++o) {
-    if (o == most_windows - 1 && axis.output > most_windows) {
+    if (o == window_limit - 1 && axis.output > window_limit) {
       fmt::print("  {:>10}  {} more\n", "...", axis.output - o);
       break;
     }
@@ -60,7 +73,7 @@ void draw_windows(const Axis& axis) {
       const Index position = position_of_tap(axis, o, t);
       line[static_cast<std::size_t>(position - drawn.begin)] = ground_at(axis, position) == Ground::cell ? '#' : 'o';
     }
-    fmt::print("  {:>10}  {}\n", fmt::format("window {}", o), line);
+    fmt::print("  {:>10}  {}\n", fmt::format("window {}", o), coloured(line));
   }
 }
 
@@ -88,7 +101,7 @@ void print_products(const std::vector<std::vector<Index>>& lists) {
 
 bool is_small(const std::vector<std::vector<Index>>& lists) {
   if (lists.empty() || lists.size() > 2) return false;
-  return std::ranges::all_of(lists, [](const auto& list) { return static_cast<Index>(list.size()) <= most_columns; });
+  return std::ranges::all_of(lists, [](const auto& list) { return static_cast<Index>(list.size()) <= column_limit; });
 }
 
 void print_table(const std::string& title, const std::vector<int>& axes, const std::vector<std::vector<Index>>& lists) {
@@ -104,8 +117,8 @@ void print_table(const std::string& title, const std::vector<int>& axes, const s
   }
 }
 
-void warn(const std::string& sentence) {
-  if (!sentence.empty()) fmt::print("\nWarning: {}\n", sentence);
+void add_sentence(const std::string& sentence, std::vector<std::string>& sentences) {
+  if (!sentence.empty()) sentences.push_back(sentence);
 }
 
 Dtype find_dtype(const std::string& name) {
@@ -117,23 +130,39 @@ Dtype find_dtype(const std::string& name) {
   throw WrongArguments(fmt::format("--dtype must be one of {}, not '{}'", fmt::join(names, ", "), name));
 }
 
-/// What runs each map of the pool on packed arrays of `shape`, and what it takes.
-std::string text_of_plan(const Pool& pool, const Shape& shape, Dtype dtype) {
-  constexpr std::string_view row = "  {:<21} {:<16} {:>9} {:>14}  {}\n";
-  std::string text = fmt::format("\nPlan for {}, packed, on {} with {} thread{}:\n", name_of(dtype), target(),
-                                 get_threads(), get_threads() == 1 ? "" : "s");
-  text += fmt::format(row, "map", "implementation", "tiles", "scratch bytes", "others that accept it");
+/// What runs each map of the pool on packed arrays of `shape`, and what it takes. Nothing if windows that see no cell
+/// are refused.
+nlohmann::json plan_of(const Pool& pool, const Shape& shape, Dtype dtype) {
+  nlohmann::json maps = nlohmann::json::array();
   with_dtype(dtype, [&]<class T>() {
     const Plan<T> plan = pool.plan<T>(shape);
     for (const MapKind map : plan.maps()) {
       const MapSummary summary = plan.summary(map);
       std::vector<std::string_view> others = summary.implementations;
       std::erase(others, summary.implementation);
-      text += fmt::format(row, name_of(map), summary.implementation, summary.tiles, summary.scratch_bytes,
-                          fmt::join(others, ", "));
+      maps.push_back({{"map", name_of(map)},
+                      {"implementation", summary.implementation},
+                      {"tiles", summary.tiles},
+                      {"scratch_bytes", summary.scratch_bytes},
+                      {"others", others}});
     }
   });
-  return text;
+  return {{"dtype", name_of(dtype)}, {"target", target()}, {"threads", get_threads()}, {"maps", maps}};
+}
+
+void print_plan(const nlohmann::json& plan) {
+  if (plan.is_null()) {
+    fmt::print("\nNo plan: pools by this operator refuse empty windows.\n");
+    return;
+  }
+  constexpr const char* row = "  {:<21} {:<16} {:>9} {:>14}  {}\n";
+  const int threads = plan["threads"];
+  fmt::print("\nPlan for {}, packed, on {} with {} thread{}:\n", plan["dtype"].get<std::string>(),
+             plan["target"].get<std::string>(), threads, threads == 1 ? "" : "s");
+  fmt::print(row, "map", "implementation", "tiles", "scratch bytes", "others that accept it");
+  for (const nlohmann::json& map : plan["maps"])
+    fmt::print(row, map["map"].get<std::string>(), map["implementation"].get<std::string>(), map["tiles"].get<Index>(),
+               map["scratch_bytes"].get<Index>(), fmt::join(map["others"].get<std::vector<std::string>>(), ", "));
 }
 
 void ExplainCommand::check_options(const Operator& found) const {
@@ -151,45 +180,45 @@ void ExplainCommand::check_options(const Operator& found) const {
   check("--output-size", !options.output_size.empty(), adaptive, adaptive);
 }
 
-void ExplainCommand::run() const {
-  const Operator& found = find_operator(op);
-  check_options(found);
-  if (!dtype.empty() && !plan) throw WrongArguments("--dtype is for --plan");
-  if (options.divisor == 0) throw WrongArguments("--divisor 0 cannot divide; give another number or none");
-  const Shape extents = parse_list(shape, "--shape");
-  const Pool pool = make_pool(found, options, extents.size(), false);
-  const Geometry geometry = pool.geometry(extents);
-  std::string plan_text;
-  if (plan) {
-    try {
-      plan_text = text_of_plan(pool, extents, find_dtype(dtype.empty() ? "float32" : dtype));
-    } catch (const Error& error) {
-      if (error.code() == Code::no_transcendentals)
-        throw WrongArguments(fmt::format("--dtype {} has no exp, log and pow, which {} needs", dtype, op));
-      if (error.code() != Code::empty_window) throw;
-      plan_text = "\nNo plan: pools by this operator refuse empty windows.\n";
-    }
-  }
-
-  fmt::print("{} of {} -> {}\n\n", op, text_of(extents), text_of(pool.output_shape(extents)));
-  std::vector<int> axes;
-  std::vector<std::vector<Index>> seen, divisors;
-  Index cells_seen = 1;
+std::vector<AxisCounts> ExplainCommand::count(const Geometry& geometry) const {
+  std::vector<AxisCounts> counts;
   for (int a = 0; a < geometry.rank; ++a) {
     const Axis& axis = geometry.axes[a];
     if (!axis.pooled) continue;
-    print_arithmetic(a, axis, options.ceil_mode);
-    draw_windows(axis);
-    axes.push_back(a);
-    seen.push_back(seen_by(axis));
-    divisors.emplace_back();
+    AxisCounts& count = counts.emplace_back(AxisCounts{a, seen_by(axis), {}});
     for (Index o = 0; o < axis.output; ++o) {
       const Taps taps = axis.taps(o);
-      divisors.back().push_back(taps.count + (options.count_exclude_pad ? 0 : taps.padded));
+      count.divisors.push_back(taps.count + (options.count_exclude_pad ? 0 : taps.padded));
     }
-    cells_seen *= axis.input - std::ranges::count(seen.back(), 0);
   }
-  fmt::print("\n'#' is a tap on a cell, 'o' a tap on padding, '-' padding.\n");
+  return counts;
+}
+
+std::vector<std::string> warnings_of(const Geometry& geometry, const std::vector<AxisCounts>& counts) {
+  std::vector<std::string> warnings;
+  for (const AxisCounts& count : counts) {
+    add_sentence(edge_sentence(geometry.axes[count.number], count.number), warnings);
+    add_sentence(gap_sentence(geometry.axes[count.number], count.number), warnings);
+  }
+  if (const Fault fault = geometry.empty_window()) warnings.push_back(message(fault));
+  return warnings;
+}
+
+void ExplainCommand::print(const Geometry& geometry, const std::vector<AxisCounts>& counts) const {
+  std::vector<int> axes;
+  std::vector<std::vector<Index>> seen, divisors;
+  Index cells_seen = 1;
+  for (const AxisCounts& count : counts) {
+    const Axis& axis = geometry.axes[count.number];
+    print_arithmetic(count.number, axis, options.ceil_mode);
+    draw_windows(axis);
+    axes.push_back(count.number);
+    seen.push_back(count.seen);
+    divisors.push_back(count.divisors);
+    cells_seen *= axis.input - std::ranges::count(count.seen, 0);
+  }
+  fmt::print("\n'{}' is a tap on a cell, '{}' a tap on padding, '{}' padding.\n", coloured("#"), coloured("o"),
+             coloured("-"));
 
   print_table("How many outputs see each cell", axes, seen);
   fmt::print("Never seen: {} of {} cells of the pooled axes\n", geometry.cell_count() - cells_seen,
@@ -200,12 +229,41 @@ void ExplainCommand::run() const {
     print_table(options.count_exclude_pad ? "Divisor of each window of an average, padding left out"
                                           : "Divisor of each window of an average, padding counted",
                 axes, divisors);
-  for (const int a : axes) {
-    warn(edge_sentence(geometry.axes[a], a));
-    warn(gap_sentence(geometry.axes[a], a));
+}
+
+nlohmann::json ExplainCommand::planned(const Pool& pool, const Shape& extents) const {
+  try {
+    return plan_of(pool, extents, find_dtype(dtype.empty() ? "float32" : dtype));
+  } catch (const Error& error) {
+    if (error.code() == Code::no_transcendentals)
+      throw WrongArguments(fmt::format("--dtype {} has no exp, log and pow, which {} needs", dtype, op));
+    if (error.code() != Code::empty_window) throw;
+    return nullptr;
   }
-  if (const Fault fault = geometry.empty_window()) warn(message(fault));
-  fmt::print("{}", plan_text);
+}
+
+void ExplainCommand::run() const {
+  const Operator& found = find_operator(op);
+  check_options(found);
+  if (!dtype.empty() && !plan) throw WrongArguments("--dtype is for --plan");
+  if (options.divisor == 0) throw WrongArguments("--divisor 0 cannot divide; give another number or none");
+  const Shape extents = parse_list(shape, "--shape");
+  const Pool pool = make_pool(found, options, extents.size(), false);
+  const Geometry geometry = pool.geometry(extents);
+  const nlohmann::json plan_data = plan ? planned(pool, extents) : nullptr;
+  const std::vector<AxisCounts> counts = count(geometry);
+  const std::vector<std::string> warnings = warnings_of(geometry, counts);
+  if (json) {
+    nlohmann::json data = explanation_of(op, extents, pool.output_shape(extents), geometry, counts, warnings);
+    if (options.divisor != AverageOptions::no_divisor) data["divisor"] = options.divisor;
+    if (plan) data["plan"] = plan_data;
+    fmt::print("{}\n", data.dump(2));
+    return;
+  }
+  fmt::print("{} of {} -> {}\n\n", op, text_of(extents), text_of(pool.output_shape(extents)));
+  print(geometry, counts);
+  for (const std::string& warning : warnings) fmt::print("\nWarning: {}\n", warning);
+  if (plan) print_plan(plan_data);
 }
 
 }  // namespace
@@ -227,6 +285,7 @@ void add_explain_command(CLI::App& program) {
   app->add_option("--axes", options.axes, "Axes to pool, such as 1,2 or -2,-1; the last ones if not given");
   add_divisors(*app, true, options);
   app->add_flag("--plan", command->plan, "Also which implementation runs each map, its tiles and its scratch");
+  app->add_flag("--json", command->json, "The same as JSON, for programs");
   app->add_option("--dtype", command->dtype, "Scalar of the array for --plan, such as float32, uint8 or bfloat16")
       ->transform(any_case());
   app->footer(

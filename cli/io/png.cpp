@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,9 +47,7 @@ struct Encoder {
   ~Encoder() { png_destroy_write_struct(&png, &info); }
 };
 
-OwnArray decode(std::FILE* file, std::size_t limit) {
-  struct stat status {};
-  const std::size_t file_bytes = fstat(fileno(file), &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
+OwnArray decode(std::FILE* file, std::size_t file_bytes, std::size_t limit) {
   unsigned char signature[8] = {};
   if (std::fread(signature, 1, 8, file) != 8 || png_sig_cmp(signature, 0, 8) != 0)
     throw CommandError("it is no PNG picture");
@@ -97,11 +96,20 @@ void flush_nothing(png_structp) {}
 OwnArray read_png(const std::string& path, std::size_t limit) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) raise_errno("read", path);
+  struct stat status {};
+  const std::size_t bytes = fstat(fileno(file.get()), &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
   try {
-    return decode(file.get(), limit);
+    return decode(file.get(), bytes, limit);
   } catch (const CommandError& problem) {
     throw CommandError("cannot read " + path + ": " + problem.what());
   }
+}
+
+OwnArray decode_png(std::string_view bytes) {
+  // Opened for reading only: nothing is written through the pointer.
+  const File file(fmemopen(const_cast<char*>(bytes.data()), bytes.size(), "rb"));
+  if (file == nullptr) raise_errno("read", "a picture in memory");
+  return decode(file.get(), bytes.size(), std::numeric_limits<std::size_t>::max());
 }
 
 void check_png(Dtype dtype, const Shape& shape) {

@@ -1,8 +1,7 @@
 #include "report/page.hpp"
 
 #include "io/png.hpp"
-
-#include <fmt/format.h>
+#include "report/embedded.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,21 +23,6 @@ std::string base64(const std::string& bytes) {
   return text;
 }
 
-constexpr const char* style = R"(
-:root { color-scheme: light dark; --line: #8884; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { margin-bottom: 0; } h2 { margin: 2.5rem 0 0; } p { max-width: 48rem; }
-.row { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-end; }
-figure { margin: 0; width: min-content; min-width: 9rem; } figcaption { font-size: .85rem; }
-img { image-rendering: pixelated; display: block; border: 1px solid var(--line); max-width: 100%; }
-table { border-collapse: collapse; } th, td { text-align: left; padding: .15rem .9rem .15rem 0; }
-th { border-bottom: 1px solid var(--line); } td { font-variant-numeric: tabular-nums; }
-)";
-
-}  // namespace
-
-Floats::Floats(const Shape& extents) : shape(extents), values(static_cast<std::size_t>(element_count(extents))) {}
-
 std::string png_of(const Floats& picture) {
   const OwnArray bytes(Dtype::u8, picture.shape);
   for (std::size_t i = 0; i < picture.values.size(); ++i)
@@ -50,72 +34,39 @@ std::string png_of(const Floats& picture) {
   return file;
 }
 
-Floats heat_map(const Floats& plane, float most) {
+void replace(std::string& text, std::string_view placeholder, std::string_view value) {
+  text.replace(text.find(placeholder), placeholder.size(), value);
+}
+
+}  // namespace
+
+Floats::Floats(const Shape& extents) : shape(extents), values(static_cast<std::size_t>(element_count(extents))) {}
+
+Floats heat_map(const Floats& plane, float largest) {
   Floats colours({plane.extent(0), plane.extent(1), 3});
   for (std::size_t i = 0; i < plane.values.size(); ++i) {
-    const float heat = most > 0 ? 3 * plane.values[i] / most : 0;
+    const float heat = largest > 0 ? 3 * plane.values[i] / largest : 0;
     for (std::size_t c = 0; c < 3; ++c)
       colours.values[3 * i + c] = std::clamp(heat - static_cast<float>(c), 0.0F, 1.0F);
   }
   return colours;
 }
 
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) switch (c) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  return safe;
+nlohmann::json picture_of(const Floats& picture) {
+  return {{"src", "data:image/png;base64," + base64(png_of(picture))},
+          {"width", picture.extent(1)},
+          {"height", picture.extent(0)}};
 }
 
-void Page::section(const std::string& heading, const std::string& text) {
-  end_row();
-  body_ += fmt::format("<h2>{}</h2>\n<p>{}</p>\n", escaped(heading), escaped(text));
-}
-
-void Page::picture(const Floats& picture, const std::string& caption, int scale) {
-  if (!in_row_) body_ += "<div class=\"row\">\n";
-  in_row_ = true;
-  body_ += fmt::format(
-      "<figure><img alt=\"{0}\" width=\"{1}\" height=\"{2}\" src=\"data:image/png;base64,{3}\">"
-      "<figcaption>{0}</figcaption></figure>\n",
-      escaped(caption), picture.extent(1) * scale, picture.extent(0) * scale, base64(png_of(picture)));
-}
-
-void Page::end_row() {
-  if (in_row_) body_ += "</div>\n";
-  in_row_ = false;
-}
-
-void Page::table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows) {
-  end_row();
-  body_ += "<table><tr>";
-  for (const std::string& head : heads) body_ += "<th>" + escaped(head) + "</th>";
-  body_ += "</tr>\n";
-  for (const std::vector<std::string>& row : rows) {
-    body_ += "<tr>";
-    for (const std::string& cell : row) body_ += "<td>" + escaped(cell) + "</td>";
-    body_ += "</tr>\n";
-  }
-  body_ += "</table>\n";
-}
-
-void Page::chart(const std::string& svg, const std::string& caption) {
-  end_row();
-  // As a picture, so that the styles of the chart and of the page keep apart.
-  body_ += fmt::format("<img alt=\"{}\" src=\"data:image/svg+xml;base64,{}\">\n", escaped(caption), base64(svg));
-}
-
-std::string Page::html() const {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n<link rel=\"icon\" href=\"data:,\">\n"
-      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n{2}{3}</body>\n</html>\n",
-      escaped(title_), style, body_, in_row_ ? "</div>\n" : "");
+std::string page_of(const nlohmann::json& data) {
+  std::string numbers = data.dump();
+  // The end of the element that holds the numbers must not stand inside a text.
+  for (std::size_t at = 0; (at = numbers.find("</", at)) != std::string::npos;) numbers.replace(at, 2, "<\\/");
+  std::string html(embedded::page);
+  replace(html, "/* style.css */", embedded::style);
+  replace(html, "/* script.js */", embedded::script);
+  replace(html, "{\"data\": \"of the run\"}", numbers);
+  return html;
 }
 
 }  // namespace ndpool::cli

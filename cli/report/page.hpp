@@ -1,7 +1,9 @@
-// A page of HTML with its pictures inside, and how arrays become pictures.
+// The demo's page: a template with its style, its script and its numbers filled in, and how arrays become pictures.
 #pragma once
 
 #include "io/array.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -26,32 +28,13 @@ struct Floats {
   }
 };
 
-/// Numbers from 0 to 1 as a picture of 8 bits; what is outside is clipped.
-std::string png_of(const Floats& picture);
+/// A plane of numbers from 0 to `largest` as a picture from black over red and yellow to white.
+Floats heat_map(const Floats& plane, float largest);
 
-/// A plane of numbers from 0 to `most` as a picture from black over red and yellow to white.
-Floats heat_map(const Floats& plane, float most);
+/// Numbers from 0 to 1 as a picture of 8 bits that a page can show, with its size; what is outside is clipped.
+nlohmann::json picture_of(const Floats& picture);
 
-/// Text with the characters that HTML would misread replaced.
-std::string escaped(const std::string& text);
-
-/// Collects the parts of the page and writes them as one file.
-class Page {
- public:
-  explicit Page(const std::string& title) : title_(title) {}
-
-  void section(const std::string& heading, const std::string& text);
-  void picture(const Floats& picture, const std::string& caption, int scale);
-  /// Ends a row of pictures.
-  void end_row();
-  void table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows);
-  /// A drawing in SVG.
-  void chart(const std::string& svg, const std::string& caption);
-  std::string html() const;
-
- private:
-  std::string title_, body_;
-  bool in_row_ = false;
-};
+/// The page that shows `data`, as one file that needs no other.
+std::string page_of(const nlohmann::json& data);
 
 }  // namespace ndpool::cli

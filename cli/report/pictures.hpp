@@ -7,8 +7,8 @@
 
 namespace ndpool::cli {
 
-/// A picture with what pools tell apart: edges, thin lines, a smooth sky, single bright dots.
-Floats draw_scene();
+/// The photograph that the command brings (web/demo/cat.txt says whose it is): colours of 0 to 1.
+Floats read_photograph();
 
 /// The user's picture: colours of 0 to 1, and no larger than a page can show.
 Floats read_picture(const std::string& path);
@@ -22,7 +22,16 @@ Floats gradient_of_ones(const Pool& pool, const Floats& x);
 Floats brightness(const Floats& picture);
 
 Floats scaled(Floats picture, float factor, float offset = 0);
-Floats cropped(const Floats& picture, Index rows, Index columns);
+
+/// A box of rows and columns.
+struct Box {
+  Index row, column, rows, columns;
+
+  /// The box of the input that windows of `size` x `size` cells, side by side, read for this one.
+  Box times(Index size) const { return {row * size, column * size, rows * size, columns * size}; }
+};
+Floats cropped(const Floats& picture, const Box& box);
+
 float largest(const Floats& plane);
 
 }  // namespace ndpool::cli

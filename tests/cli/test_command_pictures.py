@@ -87,12 +87,14 @@ def test_the_page_in_a_browser(tmp_path, own):
     page = tmp_path / "demo" / "index.html"
     text = page.read_text()
     assert "http" not in text  # it needs nothing but itself
-    # A copy that reports what its pictures are once all are loaded.
-    probe = (
-        "<script>addEventListener('load', () => { document.title = 'images ' + [...document.images]"
-        ".filter(i => i.complete && i.naturalWidth > 0).length + ' of ' + document.images.length; "
-        "});</script>"
-    )
+    # A copy that reports its pictures once all are loaded, and how many have a ratio that is not
+    # their own: off by more than a pixel.
+    probe = """<script>addEventListener("load", () => {
+      const all = [...document.images], loaded = all.filter(i => i.complete && i.naturalWidth > 0);
+      const squashed = all.filter(i => { const box = i.getBoundingClientRect();
+        return Math.abs(box.width * i.naturalHeight / i.naturalWidth - box.height) > 1; });
+      document.title = `images ${loaded.length} of ${all.length}, squashed ${squashed.length}`;
+    });</script>"""
     (tmp_path / "demo" / "probed.html").write_text(text.replace("</body>", probe + "</body>"))
     command = [browser(), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
                f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1200,4000"]  # fmt: skip
@@ -100,9 +102,10 @@ def test_the_page_in_a_browser(tmp_path, own):
         [*command, "--dump-dom", (tmp_path / "demo" / "probed.html").as_uri()],
         capture_output=True, timeout=120, env=dict(os.environ, HOME=str(tmp_path)),
     )  # fmt: skip
-    shown = re.search(r"<title>images (\d+) of (\d+)</title>", process.stdout.decode())
+    report = r"<title>images (\d+) of (\d+), squashed (\d+)</title>"
+    shown = re.search(report, process.stdout.decode())
     assert shown is not None, process.stderr.decode()[-2000:]
-    assert shown[1] == shown[2] and int(shown[1]) >= 30
+    assert shown[1] == shown[2] and int(shown[1]) >= 40 and shown[3] == "0"
     assert "CONSOLE" not in process.stderr.decode()
     shot = tmp_path / "shot.png"
     subprocess.run(

@@ -1,0 +1,51 @@
+#include "report/terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace ndpool::cli {
+
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// The colours of a terminal's own palette, which its user has chosen to be readable on its ground.
+const char* colour_of(char kind) {
+  switch (kind) {
+    case '#': return "\033[1;32m";
+    case 'o': return "\033[1;33m";
+    case '.':
+    case '-': return "\033[2m";
+    default: return "\033[0m";
+  }
+}
+
+}  // namespace
+
+int terminal_columns() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 0) return 0;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool shows_colours() {
+  return isatty(STDOUT_FILENO) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+}
+
+std::string coloured(const std::string& line) {
+  if (!shows_colours()) return line;
+  std::string text;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (i == 0 || line[i] != line[i - 1]) text += std::string("\033[0m") + colour_of(line[i]);
+    text += line[i];
+  }
+  return text + "\033[0m";
+}
+
+}  // namespace ndpool::cli
