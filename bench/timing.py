@@ -44,7 +44,7 @@ def processor() -> str:
 
 
 class OtherLoad:
-    """What other processes use of the machine: it stalls threads that wait for one another."""
+    """What other processes use of the machine: it stalls threads that meet at barriers."""
 
     def __init__(self) -> None:
         self.start = self.seconds()

@@ -172,8 +172,8 @@ def test_checkpoints_give_the_same_gradient():
 
 
 def spied(monkeypatch, **options):
-    """A twin of adaptive_avg_pool1d, and the calls that it hands to torch. The check of a new call
-    passes a tensor without memory, which is left out."""
+    """A function in place of adaptive_avg_pool1d, and the calls that it hands to torch. The check
+    of a new call passes a tensor without memory, which is left out."""
     seen = []
 
     def reference(x, size):
@@ -184,11 +184,11 @@ def spied(monkeypatch, **options):
     describe = lambda sizes, size: _twins.Pooling(ndpool._core.Pool.adaptive("avg", (size,)))
     rules = (_handover.Rule("short rows", "a test", lambda case: case.extents[0] < 9, **options),)
     monkeypatch.setattr(_handover, "RULES", rules)
-    twin = _twins.Twin(reference, describe, _twins.FLOATS, 1)
+    pool = _twins.Twin(reference, describe, _twins.FLOATS, 1)
 
     def call(x, size):
-        y = twin.calls(x, size)
-        return twin(x, size) if y is None else y
+        y = pool.calls(x, size)
+        return pool(x, size) if y is None else y
 
     return call, seen
 

@@ -13,7 +13,7 @@ CALLS = [(rank, call) for rank in (1, 2, 3) for call in twin_calls(rank)]
 
 
 @pytest.fixture(autouse=True)
-def few_threads():
+def one_thread_only():
     with one_thread():
         yield
 

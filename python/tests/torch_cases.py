@@ -170,7 +170,7 @@ def strides(x: torch.Tensor) -> tuple[int | None, ...]:
 
 
 def twin_calls(rank: int) -> dict[str, tuple[Any, ...]]:
-    """Every function of torch that has a twin: its arguments after the tensor, by its name.
+    """Every function of torch that ndpool replaces: its arguments after the tensor, by its name.
 
     Those of unpooling come after the indices, for which `with_tensors` provides.
     """

@@ -53,9 +53,7 @@ def results(function, x: torch.Tensor, arguments: tuple) -> list[object]:
 
 def unpooled(rank: int, x: torch.Tensor) -> list[object]:
     y, indices = getattr(NF, f"max_pool{rank}d_with_indices")(x, 2)
-    return results(
-        getattr(NF, f"max_unpool{rank}d"), y, (indices, 2, None, 0, x.shape[-rank:])
-    )
+    return results(getattr(NF, f"max_unpool{rank}d"), y, (indices, 2, None, 0, x.shape[-rank:]))
 
 
 def all_results() -> dict[str, object]:

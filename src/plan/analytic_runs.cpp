@@ -53,11 +53,11 @@ bool accepts_tie_jvp(const PlanData& plan) { return plan.tie_jvp != nullptr; }
 bool accepts_tie_vjp(const PlanData& plan) { return plan.tie_vjp != nullptr; }
 Needs needs_of_tie_jvp(const PlanData& plan) { return needs_of(*plan.tie_jvp); }
 Needs needs_of_tie_vjp(const PlanData& plan) { return needs_of(*plan.tie_vjp); }
-bool run_tie_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return plan.tie_jvp->run(arrays, watch);
+bool run_tie_jvp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
+  return plan.tie_jvp->run(arrays, progress);
 }
-bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return plan.tie_vjp->run(arrays, watch);
+bool run_tie_vjp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
+  return plan.tie_vjp->run(arrays, progress);
 }
 
 bool accepts_analytic(const PlanData& plan) { return plan.analytic != nullptr; }
@@ -66,14 +66,14 @@ bool accepts_analytic_vjp(const PlanData& plan) { return plan.analytic_vjp != nu
 Needs needs_of_analytic(const PlanData& plan) { return needs_of(*plan.analytic); }
 Needs needs_of_analytic_jvp(const PlanData& plan) { return needs_of(*plan.analytic_jvp); }
 Needs needs_of_analytic_vjp(const PlanData& plan) { return needs_of(*plan.analytic_vjp); }
-bool run_analytic(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return plan.analytic->run(arrays, watch);
+bool run_analytic(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
+  return plan.analytic->run(arrays, progress);
 }
-bool run_analytic_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return plan.analytic_jvp->run(arrays, watch);
+bool run_analytic_jvp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
+  return plan.analytic_jvp->run(arrays, progress);
 }
-bool run_analytic_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return plan.analytic_vjp->run(arrays, watch);
+bool run_analytic_vjp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
+  return plan.analytic_vjp->run(arrays, progress);
 }
 
 }  // namespace ndpool

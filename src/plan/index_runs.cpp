@@ -39,11 +39,11 @@ Index tile_count(const Layout& layout, IndexMap map) {
   return indices::is_by_cells(map) ? layout.by_cells.count : layout.by_outputs.count;
 }
 
-/// True if every tile was; the first that is not ends the others. `finished` is false if `watch` stopped the run.
-bool run_all(const MapJob& job, const Watch& watch, bool& finished) {
+/// True if every tile was; the first that is not ends the others. `finished` is false if `progress` stopped the run.
+bool run_all(const MapJob& job, const ProgressCallback& progress, bool& finished) {
   std::atomic<bool> fine = true;
   finished = run_tiles({tile_count(job.layout, job.map), 1}, indices::scratch_bytes(job.layout, job.map, job.kind),
-                       watch, [&](Index begin, Index end, void* scratch) {
+                       progress, [&](Index begin, Index end, void* scratch) {
                          for (Index tile = begin; tile < end; ++tile) {
                            if (!fine.load(std::memory_order_relaxed)) return;
                            if (!indices::run_tile(job, tile, scratch)) fine = false;
@@ -56,11 +56,11 @@ bool run_all(const MapJob& job, const Watch& watch, bool& finished) {
 
 /// Hazard and retry: flat indices may lie outside of their windows, where another slab would have to look for them. If
 /// one does, every slab looks at all outputs of its plane.
-bool run_index_map(MapJob job, const Watch& watch) {
+bool run_index_map(MapJob job, const ProgressCallback& progress) {
   bool finished = false;
-  if (run_all(job, watch, finished) || !finished) return finished;
+  if (run_all(job, progress, finished) || !finished) return finished;
   job.all_outputs = true;
-  run_all(job, watch, finished);
+  run_all(job, progress, finished);
   return finished;
 }
 
@@ -100,11 +100,11 @@ Needs needs_of_index_vjp(const PlanData& plan) { return needs_of(*plan.indices, 
 Needs needs_of_unpool(const PlanData& plan) { return needs_of(*plan.unpool, IndexMap::put, plan.kind); }
 Needs needs_of_unpool_vjp(const PlanData& plan) { return needs_of(*plan.unpool, IndexMap::take_last, plan.kind); }
 
-bool run_index_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_index_map(job_of(*plan.indices, IndexMap::take, plan.kind, arrays), watch);
+bool run_index_jvp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
+  return run_index_map(job_of(*plan.indices, IndexMap::take, plan.kind, arrays), progress);
 }
-bool run_index_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_index_map(job_of(*plan.indices, IndexMap::add, plan.kind, arrays), watch);
+bool run_index_vjp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
+  return run_index_map(job_of(*plan.indices, IndexMap::add, plan.kind, arrays), progress);
 }
 
 bool accepts_disjoint_indices(const PlanData& plan) {
@@ -117,26 +117,26 @@ bool accepts_disjoint_indices(const PlanData& plan) {
          windows_are_separate(rows);
 }
 /// Tap numbers of more bytes, and flat indices outside of their windows, are left to the general way.
-bool run_disjoint_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_disjoint_indices(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
   const bool flat = arrays.index_kind == IndexKind::flat;
-  if (!flat && arrays.index_kind != IndexKind::u8) return run_index_vjp(plan, arrays, watch);
+  if (!flat && arrays.index_kind != IndexKind::u8) return run_index_vjp(plan, arrays, progress);
   const Rows& rows = *plan.rows;
   const auto kernel = kernels().disjoint->of[plan.kind == ScalarKind::kind_f64][flat];
   std::atomic<bool> fine = true;
   const bool finished =
-      run_tiles(tiling_of(rows, rows.rows_per_plane, 4), 0, watch, [&](Index begin, Index end, void*) {
+      run_tiles(tiling_of(rows, rows.rows_per_plane, 4), 0, progress, [&](Index begin, Index end, void*) {
         if (fine && !kernel({rows, arrays.out, arrays.tangent_out, arrays.tangent_in, begin, end})) fine = false;
       });
-  return !finished || fine ? finished : run_index_vjp(plan, arrays, watch);
+  return !finished || fine ? finished : run_index_vjp(plan, arrays, progress);
 }
 
-bool run_unpool(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
-  return run_index_map(job_of(*plan.unpool, IndexMap::put, plan.kind, arrays), watch);
+bool run_unpool(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
+  return run_index_map(job_of(*plan.unpool, IndexMap::put, plan.kind, arrays), progress);
 }
-bool run_unpool_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_unpool_vjp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& progress) {
   bool finished = false;
   run_all(job_of(*plan.unpool, IndexMap::zero, plan.kind, arrays), {}, finished);
-  return run_index_map(job_of(*plan.unpool, IndexMap::take_last, plan.kind, arrays), watch);
+  return run_index_map(job_of(*plan.unpool, IndexMap::take_last, plan.kind, arrays), progress);
 }
 
 }  // namespace ndpool

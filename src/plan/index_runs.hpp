@@ -5,8 +5,8 @@
 
 namespace ndpool {
 
-/// Runs one map by indices, and once more for flat indices that lie outside of their windows. False if `watch` stopped
-/// it.
-bool run_index_map(indices::MapJob job, const Watch& watch);
+/// Runs one map by indices, and once more for flat indices that lie outside of their windows. False if `progress`
+/// stopped it.
+bool run_index_map(indices::MapJob job, const ProgressCallback& progress);
 
 }  // namespace ndpool

@@ -276,7 +276,8 @@ class Unpooling(PoolFunction):
 
     @staticmethod
     def backward(ctx: Any, gx: Tensor) -> tuple[Tensor, None, None]:
-        return gathered(gx, *ctx.saved_tensors, len(ctx.size)), None, None
+        (indices,) = ctx.saved_tensors
+        return gathered(gx, indices, len(ctx.size)), None, None
 
     @staticmethod
     def jvp(ctx: Any, dy: Tensor, *_: None) -> Tensor:

@@ -19,9 +19,9 @@ from torch.autograd import forward_ad
 from ndpool import _core
 from ndpool.torch import _autograd, _maps
 from ndpool.torch._build import module_name
-from ndpool.torch._maps import Linear, Pooling
+from ndpool.torch._maps import Pooling
 
-# What must be false, or 0, for a call to be one that nobody watches.
+# What must be false, or 0, for a call that no mode and no transformation must see.
 _questions = (
     torch._C._is_torch_function_mode_enabled,
     torch._C._len_torch_dispatch_stack,
@@ -68,7 +68,7 @@ class Entry(NamedTuple):
     recorded_strides: tuple[int, ...] = ()
     gradient_strides: tuple[int, ...] = ()  # empty: row-major where the gradient of y is
     winner_bytes: int = 1
-    backward: Callable[[Tensor | None, Tensor], Tensor] | None = None
+    backward: Callable[[Any, Tensor], Tensor] | None = None
     is_recorded_in_torch: bool = False
 
 

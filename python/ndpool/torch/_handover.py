@@ -41,18 +41,18 @@ RULES: tuple[Rule, ...] = (
         "one-bin averages, recorded",
         "torch's gradient is a view of one element per plane; writing it out costs 3 to 9 times as"
         " much (0.11 to 0.30 in float32, float64 and bfloat16, 1-D to 3-D)",
-        lambda case: case.factory == "adaptive"
-        and case.reducer == "avg"
-        and set(case.size) == {1},
+        lambda case: case.factory == "adaptive" and case.reducer == "avg" and set(case.size) == {1},
         only_recorded=True,
     ),
     Rule(
         "adaptive maxima of rows, long bins",
         "0.14 (float64, 4x1x1162 to 6 bins, forward), 0.02 (bfloat16, 64x15027 to 7, training)",
-        lambda case: case.factory == "adaptive"
-        and case.reducer == "max"
-        and len(case.extents) == 1
-        and case.extents[0] >= 128 * case.size[0],
+        lambda case: (
+            case.factory == "adaptive"
+            and case.reducer == "max"
+            and len(case.extents) == 1
+            and case.extents[0] >= 128 * case.size[0]
+        ),
     ),
 )
 

@@ -215,7 +215,7 @@ def is_foreign(x: Tensor) -> bool:
         _dispatch_modes() > 0
         or is_tracing()
         or type(x) not in (Tensor, torch.nn.Parameter)
-        or torch._is_functional_tensor(x)  # type: ignore[attr-defined]
+        or torch._is_functional_tensor(x)
     )
 
 

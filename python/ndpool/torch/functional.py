@@ -118,7 +118,7 @@ def _max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     ) -> tuple[Tensor, Tensor]:
         return public(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
-    public = named(max_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(max_pool, name, f"The counterpart of `torch.nn.functional.{name}`.")
     doc = f"`{name}` with the indices of the maxima."
     return public, named(with_indices, f"{name}_with_indices", doc)
 
@@ -138,7 +138,7 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
     original = getattr(F, name)
     twin = Twin(original, describe, dtypes, autocasts=rank == 3)
     fast = twin.calls
-    doc = f"The twin of `torch.nn.functional.{name}`."
+    doc = f"The counterpart of `torch.nn.functional.{name}`."
 
     def avg_pool1d(
         input: Tensor,
@@ -224,7 +224,7 @@ def _adaptive_max_pool(rank: int) -> tuple[Callable[..., Any], Callable[..., Any
     ) -> tuple[Tensor, Tensor]:
         return public(input, output_size, True)
 
-    public = named(adaptive_max_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(adaptive_max_pool, name, f"The counterpart of `torch.nn.functional.{name}`.")
     doc = f"`{name}` with the indices of the maxima."
     return public, named(with_indices, f"{name}_with_indices", doc)
 
@@ -251,7 +251,7 @@ def _adaptive_avg_pool(rank: int) -> Callable[..., Tensor]:
             return overridden(public, original, input, output_size)
         return twin(input, output_size)
 
-    public = named(adaptive_avg_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(adaptive_avg_pool, name, f"The counterpart of `torch.nn.functional.{name}`.")
     return public
 
 
@@ -304,7 +304,7 @@ def _lp_pool(
         total = torch.sign(average) * F.relu(torch.abs(average))
         return total.mul(math.prod(_entries(kernel_size, rank))).pow(1.0 / norm_type)
 
-    public = named(lp_pool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(lp_pool, name, f"The counterpart of `torch.nn.functional.{name}`.")
     return public
 
 
@@ -355,7 +355,7 @@ def _max_unpool(rank: int) -> Callable[..., Tensor]:
             original(x.detach(), *arguments)  # says which index is wrong
             raise
 
-    public = named(max_unpool, name, f"The twin of `torch.nn.functional.{name}`.")
+    public = named(max_unpool, name, f"The counterpart of `torch.nn.functional.{name}`.")
     return public
 
 
