@@ -13,11 +13,11 @@ struct Result {
   Case measured;
   double seconds = 0;
   double stream_seconds = 0;
-  double pass_seconds = 0;        ///< one pass of exp or pow over the input where the map needs it, else 0
-  double one_thread_seconds = 0;  ///< of cases with more threads, else 0
-  double stream_bytes = 0;        ///< what is read and written
-  std::string implementation;     ///< that ran the map
-  bool stopped = false;           ///< after `seconds`; the whole would have taken longer
+  double pass_seconds = 0;          ///< one pass of exp or pow over the input where the map needs it, else 0
+  double one_thread_seconds = 0;    ///< of cases with more threads, else 0
+  double stream_bytes = 0;          ///< what is read and written
+  std::string implementation = {};  ///< that ran the map
+  bool stopped = false;             ///< after `seconds`; the whole would have taken longer
 
   double limit_seconds() const { return std::max(stream_seconds, pass_seconds); }
   double ratio() const { return seconds / limit_seconds(); }
