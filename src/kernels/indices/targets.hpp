@@ -75,20 +75,21 @@ struct Decoder {
     const bool flat = is_flat(form);
     base.of_pooled = Measure::By::start;
     for (int d = 0; d < layout.count; ++d) base.coefficient[d] = flat && layout.dim(d).is_pooled ? 0 : target.stride[d];
-    // Positions on the axes are quotients; those that leave rests of the next are taken together.
-    Index inner_extent = 0, inner_step = 0;
+    // Positions on the axes are quotients by their weights; those that leave rests of the next are taken together. In a
+    // part of an array (part.hpp) weights are larger than the cells behind them.
+    Index inner_weight = 1, inner_step = 0;
     for (int d = layout.pooled_end - 1; d >= layout.pooled_begin; --d) {
       const Dim& dim = layout.dim(d);
       const Index extent = flat ? dim.cells : dim.window.kernel;
       if (extent == 1) continue;
       const Index step = target.stride[d] * (flat ? 1 : dim.window.dilation),
                   weight = flat ? dim.flat_weight : dim.tap_weight;
-      const Index coefficient = step - inner_step * inner_extent;
-      if (inner_extent == 0)
+      const Index coefficient = step - inner_step * (weight / inner_weight);
+      if (weight == 1)
         factor = step;
       else if (coefficient != 0)
         terms[term_count++] = {weight, coefficient};
-      inner_extent = extent;
+      inner_weight = weight;
       inner_step = step;
     }
     origin = target.origin;
