@@ -1,12 +1,15 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table test-long fuzz bench bench-generated bench-grid bench-images bench-networks bench-all chart wheel test-wheel format lint lint-all lint-fast clean
+.PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table explorer test-explorer test-long fuzz bench bench-generated bench-grid bench-images bench-networks bench-all chart wheel test-wheel format lint lint-all lint-fast clean
 FUZZ_SECONDS ?= 1800
 # Steps done of all, and the time since the start, before each step of a build.
 empty :=
 export NINJA_STATUS = [%f/%t, %e s]$(empty) $(empty)
 # What the chart shows, if it was measured.
 CHARTED = generated-peers images networks peers generated
+# What the explorer is made of.
+EXPLORER_SOURCES = $(wildcard web/explorer/*.* web/explorer/page/*.* include/ndpool/*.hpp include/ndpool/spec/*.hpp) \
+                   src/drawn_axis.hpp src/sentences.cpp src/sentences.hpp
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -40,6 +43,13 @@ test-embedded:  ## The tiny layers and the firmware example on an emulated Corte
 embedded-table:  ## Code size, memory and instructions of the tiny layers beside plain loops
 	@scripts/setup.sh embedded
 	@python3 embedded/table.py
+
+explorer: build/web/explorer.html  ## Build the explorer: one HTML file with the library in it, compiled to WebAssembly
+
+test-explorer: build/web/explorer.html build/release/python.stamp  ## The explorer in a browser, beside the library
+	@scripts/venv.sh python/requirements-explorer.txt
+	cmake --build --preset release --target ndpool_command python_package
+	PYTHONPATH=build/release/python build/venv/bin/python -m pytest -q -n 2 web/tests
 
 # Two programs share the scalars; both print how far they are.
 test-long: build/release/build.ninja  ## A million generated problems, kernels against the reference, for about twenty minutes
@@ -147,6 +157,10 @@ lint-fast: build/venv/bin/ruff  ## Check all but clang-tidy: seconds
 
 clean:  ## Remove everything that was built
 	rm -rf build
+
+build/web/explorer.html: $(EXPLORER_SOURCES)
+	@scripts/setup.sh explorer
+	@python3 web/explorer/build.py $@
 
 # The Python environment of all tests and checks.
 build/venv/bin/ruff: python/requirements-test.txt

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 git ls-files '*.hpp' '*.cpp' '*.h' | xargs clang-format -i
 echo '(everything is formatted)' >scripts/unformatted.txt
-build/venv/bin/ruff format --quiet python bench docs/conf.py docs/pictures.py examples embedded tests scripts
-build/venv/bin/ruff check --quiet --fix python bench docs/conf.py docs/pictures.py examples embedded tests scripts
+build/venv/bin/ruff format --quiet python bench docs/conf.py docs/pictures.py examples embedded tests scripts web
+build/venv/bin/ruff check --quiet --fix python bench docs/conf.py docs/pictures.py examples embedded tests scripts web
 scripts/words.py --update
 git diff --stat

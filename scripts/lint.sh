@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 mode=${1:-changed}
-python_folders="python bench docs/conf.py docs/pictures.py examples embedded tests scripts"
+python_folders="python bench docs/conf.py docs/pictures.py examples embedded tests scripts web"
 failed=""
 passed=0
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the system packages that a part of the project needs and that are missing. Does nothing, and needs no network,
 # when all are there. Only Debian and its relatives are set up; elsewhere it checks for the tools and prints what to install.
-#   scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded
+#   scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded|explorer
 set -eu
 
 part=${1:-}
@@ -55,7 +55,14 @@ case $part in
     arch="arm-none-eabi-gcc arm-none-eabi-newlib qemu-system-arm valgrind python"
     homebrew="--cask gcc-arm-embedded (and: brew install qemu; there is no valgrind)"
     ;;
-  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded" >&2; exit 2 ;;
+  explorer)
+    reason="to compile the explorer to WebAssembly; a browser tests it"
+    packages="clang-19 lld-19 libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc python3 chromium"
+    fedora="clang19 lld19 chromium (and a WASI SDK of LLVM 19)"
+    arch="clang lld wasi-libc wasi-libc++ wasi-libc++abi wasi-compiler-rt python chromium"
+    homebrew="llvm@19 lld@19 wasi-libc wasi-runtimes"
+    ;;
+  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded|explorer" >&2; exit 2 ;;
 esac
 
 # Without dpkg nothing is installed. The list is printed once per part; CMake then names the first thing that is missing.
@@ -64,6 +71,7 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
     lint) tools="clang-format clang-tidy shellcheck codespell doxygen" ;;
     docs) tools="doxygen" ;;
     fuzz) tools="clang++" ;;
+    explorer) tools="clang++-19 wasm-ld-19" ;;
     embedded) tools="arm-none-eabi-g++ qemu-system-arm" ;;
     *) tools="cmake ninja pkg-config" ;;
   esac

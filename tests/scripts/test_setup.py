@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SETUP = Path(__file__).resolve().parents[2] / "scripts" / "setup.sh"
-PARTS = ("build", "lint", "bench", "fuzz", "python", "embedded")
+PARTS = ("build", "lint", "bench", "fuzz", "python", "embedded", "explorer")
 SHELL_TOOLS = ("sh", "env", "grep", "cat", "mktemp", "rm", "sleep")
 BUILD_TOOLS = ("g++", "cmake", "ninja", "pkg-config")
 
