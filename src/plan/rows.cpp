@@ -2,28 +2,27 @@
 
 #include <ndpool/part.hpp>
 
+#include <utility>
+
 namespace ndpool {
 
 namespace {
 
-/// True if two neighbouring axes step through an array like one.
-bool is_one_axis(Index outer_stride, Index inner_stride, Index inner_extent) {
-  return outer_stride == inner_stride * inner_extent;
+/// True if all arrays step through two axes like through one.
+bool are_one_loop(const LoopAxis& outer, const LoopAxis& inner) {
+  const auto is_one = [&inner](Index outer_stride, Index inner_stride) {
+    return outer_stride == inner_stride * inner.extent;
+  };
+  return is_one(outer.stride.in, inner.stride.in) && is_one(outer.stride.out, inner.stride.out) &&
+         is_one(outer.stride.tangent_in, inner.stride.tangent_in) &&
+         is_one(outer.stride.tangent_out, inner.stride.tangent_out);
 }
 
-/// Adds a loop, merging it with the one before it where all arrays step through the two like through one.
+/// Adds a loop, as one with an earlier loop where that is possible: loops have no order.
 void add_loop(Rows& rows, const LoopAxis& axis) {
   if (axis.extent == 1) return;
-  if (rows.loop_count > 0) {
-    LoopAxis& before = rows.loops[rows.loop_count - 1];
-    if (is_one_axis(before.stride.in, axis.stride.in, axis.extent) &&
-        is_one_axis(before.stride.out, axis.stride.out, axis.extent) &&
-        is_one_axis(before.stride.tangent_in, axis.stride.tangent_in, axis.extent) &&
-        is_one_axis(before.stride.tangent_out, axis.stride.tangent_out, axis.extent)) {
-      before = {before.extent * axis.extent, axis.stride};
-      return;
-    }
-  }
+  for (int i = rows.loop_count - 1; i >= 0; --i)
+    if (merge_loops(rows.loops[i], axis)) return;
   rows.loops[rows.loop_count++] = axis;
 }
 
@@ -40,22 +39,30 @@ void advance(Strides& offset, Index count, const Strides& stride, bool is_loop) 
 /// channels-last array may be shaped like a channels-first one, and the other way round.
 void choose_inner(Rows& rows) {
   const auto is_contiguous = [](const Strides& stride) { return stride.in == 1 && stride.out == 1; };
-  if (is_contiguous(rows.horizontal.stride) && rows.inner.extent > 1 && !is_contiguous(rows.inner.stride)) {
-    add_loop(rows, rows.inner);
-    rows.inner = {};
-  }
-  if (rows.inner.extent > 1 || is_contiguous(rows.horizontal.stride)) return;
+  const auto loop_where = [&rows](auto&& accepts) {
+    for (int i = 0; i < rows.loop_count; ++i)
+      if (accepts(rows.loops[i])) return i;
+    return -1;
+  };
   const auto make_inner = [&rows](int i) {
+    if (rows.inner.extent > 1) return std::swap(rows.inner, rows.loops[i]);
     rows.inner = rows.loops[i];
     for (--rows.loop_count; i < rows.loop_count; ++i) rows.loops[i] = rows.loops[i + 1];
   };
-  for (int i = 0; i < rows.loop_count; ++i)
-    if (is_contiguous(rows.loops[i].stride)) return make_inner(i);
+  if (rows.inner.extent > 1 && is_contiguous(rows.inner.stride)) return;
+  const bool has_row = is_contiguous(rows.horizontal.stride);
+  const int lanes = has_row ? -1 : loop_where([&](const LoopAxis& loop) { return is_contiguous(loop.stride); });
+  if (lanes >= 0) return make_inner(lanes);
+  if (has_row || rows.horizontal.stride.in == 1) {
+    if (rows.inner.extent > 1) add_loop(rows, std::exchange(rows.inner, {}));
+    return;
+  }
   // An axis that is contiguous in the input alone, as in Fortran order: results are turned round, which are fewer.
   constexpr Index min_lanes = 8;
-  if (rows.horizontal.stride.in == 1) return;
-  for (int i = 0; i < rows.loop_count; ++i)
-    if (rows.loops[i].stride.in == 1 && rows.loops[i].extent >= min_lanes) return make_inner(i);
+  if (rows.inner.extent > 1 && rows.inner.stride.in == 1) return;
+  const int read =
+      loop_where([](const LoopAxis& loop) { return loop.stride.in == 1 && loop.extent >= min_lanes; });
+  if (read >= 0) make_inner(read);
 }
 
 void count_rows(Rows& rows) {
@@ -73,6 +80,15 @@ Axis as_window(const Axis& axis) {
 }
 
 }  // namespace
+
+bool merge_loops(LoopAxis& loop, const LoopAxis& other) {
+  if (are_one_loop(loop, other))
+    loop.stride = other.stride;
+  else if (!are_one_loop(other, loop))
+    return false;
+  loop.extent *= other.extent;
+  return true;
+}
 
 Rows make_rows(const Geometry& geometry, const ArrayStrides& strides) {
   Rows rows;
@@ -222,7 +238,7 @@ Rows Rows::with_whole_axes_merged() const {
     const PooledAxis& above = merged.vertical[merged.vertical_count - 1];
     PooledAxis& below = merged.horizontal;
     if (!is_whole(above.window) || !is_whole(below.window) ||
-        !is_one_axis(above.stride.tangent_in, below.stride.tangent_in, below.window.input))
+        above.stride.tangent_in != below.stride.tangent_in * below.window.input)
       break;
     below.window.input *= above.window.input;
     below.window.kernel = below.window.stride = below.window.input;

@@ -25,6 +25,10 @@ struct LoopAxis {
   Strides stride;
 };
 
+/// Makes two loops one where all arrays step through them like through one, whichever of the two is the outer one.
+/// False where they do not.
+bool merge_loops(LoopAxis& loop, const LoopAxis& other);
+
 struct PooledAxis {
   Axis window;
   Strides stride;

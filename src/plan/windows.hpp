@@ -80,6 +80,11 @@ struct Windows {
     return is_regular() && kernel == 1 && stride == 1 && lo == 0 && cells == outputs;
   }
 
+  /// Every output is a cell, `stride` apart.
+  constexpr bool is_subsampling() const {
+    return is_regular() && kernel == 1 && lo == 0 && (outputs - 1) * stride < cells;
+  }
+
   /// The pattern repeats after `period` outputs, `advance` cells further on.
   constexpr Index period() const {
     if (is_regular()) return 1;

@@ -141,10 +141,7 @@ class ArgmaxResults {
     const KeyRule<Bits> rule = rule_;
     const Work* const from = row.from;
     const Index n = row.n;
-    if (rule.is_float)
-      for (Index i = 0; i < n; ++i) to[i] = Keys<Bits>::float_of(E::key_of(from[i]), rule.flip, rule.nan, rule.nan_key);
-    else
-      for (Index i = 0; i < n; ++i) to[i] = Keys<Bits>::integer_of(E::key_of(from[i]), rule.flip);
+    decode_values(from, to, n, rule);
     if (layout_.has_empty_windows)
       for (Index i = 0; i < n; ++i)
         if (is_empty(from[i])) to[i] = rule.empty();
@@ -153,6 +150,54 @@ class ArgmaxResults {
       if (to[i] == 0 && !is_empty(from[i]))
         to[i] = box.in[row.plane * box.in_step + i % box.lanes * layout_.lane_in_stride +
                        offset_of(E::position_of(from[i]), box)];
+  }
+  static void decode_values(const Work* from, Bits* to, Index n, const KeyRule<Bits>& rule) {
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (E::has_vectors) {
+      if (n >= E::lanes) {
+        const typename E::Narrow narrow;
+        const auto decode = [&](Index at) NDPOOL_ALWAYS_INLINE {
+          hn::StoreU(values_of(narrow, E::keys_of_packed(E::load(from + at)), rule), narrow, to + at);
+        };
+        Index i = 0;
+        for (; i + E::lanes <= n; i += E::lanes) decode(i);
+        if (i < n) decode(n - E::lanes);
+        return;
+      }
+    }
+#endif
+    if (rule.is_float)
+      for (Index i = 0; i < n; ++i) to[i] = Keys<Bits>::float_of(E::key_of(from[i]), rule.flip, rule.nan, rule.nan_key);
+    else
+      for (Index i = 0; i < n; ++i) to[i] = Keys<Bits>::integer_of(E::key_of(from[i]), rule.flip);
+  }
+  static void decode_positions(const Work* from, Index first, Index* to, Index n) {
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (E::has_vectors) {
+      const hn::ScalableTag<std::uint64_t> wide;
+      const Index lanes = static_cast<Index>(hn::Lanes(wide));
+      if (n >= lanes) {
+        const auto decode = [&](Index at) NDPOOL_ALWAYS_INLINE {
+          using Unsigned = typename E::Unsigned;
+          const hn::Rebind<Unsigned, decltype(wide)> u;
+          const auto packed = hn::LoadU(u, reinterpret_cast<const Unsigned*>(from + at));
+          const auto mask = hn::Set(u, E::mask);
+          const auto position = hn::Sub(mask, hn::And(packed, mask));
+          const auto first_of_all = hn::Set(wide, static_cast<std::uint64_t>(first));
+          auto* const results = reinterpret_cast<std::uint64_t*>(to + at);
+          if constexpr (sizeof(Unsigned) == 8)
+            hn::StoreU(hn::Add(position, first_of_all), wide, results);
+          else
+            hn::StoreU(hn::Add(hn::PromoteTo(wide, position), first_of_all), wide, results);
+        };
+        Index i = 0;
+        for (; i + lanes <= n; i += lanes) decode(i);
+        if (i < n) decode(n - lanes);
+        return;
+      }
+    }
+#endif
+    for (Index i = 0; i < n; ++i) to[i] = first + E::position_of(from[i]);
   }
   /// Where the cell of a position lies in its plane; keys do not tell the zeros apart.
   Index offset_of(Index position, const Box& box) const {
@@ -169,10 +214,9 @@ class ArgmaxResults {
     const Work* const from = row.from;
     const Index n = row.n;
     if constexpr (std::is_signed_v<I>) {
-      const Index first = box.first_flat;
-      for (Index i = 0; i < n; ++i) to[i] = first + E::position_of(from[i]);
+      decode_positions(from, box.first_flat, to, n);
       if (layout_.lane_cells > 1)
-        for (Index i = 0; i < n; ++i) to[i] += flat_of_lane(box.first_lane + i % box.lanes);
+        for (Index i = 0; i < n; i += box.lanes) add_lane_cells(to + i, box);
     } else if (!layout_.taps_are_unique) {
       for (Index i = 0; i < n; ++i)
         to[i] = static_cast<I>(tap_at(E::position_of(from[i]), row.output + i / box.lanes, box));
@@ -183,8 +227,18 @@ class ArgmaxResults {
     for (Index i = 0; i < n; ++i)
       if (is_empty(from[i])) to[i] = static_cast<I>(-1);
   }
-  Index flat_of_lane(Index lane) const {
-    return lane / layout_.lane_inner % layout_.lane_cells * layout_.lane_cell_stride;
+  /// Adds the flat indices of the lanes of one output.
+  void add_lane_cells(Index* to, const Box& box) const {
+    const Index inner = layout_.lane_inner, cells = layout_.lane_cells, step = layout_.lane_cell_stride;
+    Index cell = box.first_lane / inner % cells, at = box.first_lane % inner;
+    for (Index i = 0; i < box.lanes; cell = 0) {
+      if (inner == 1)
+        for (; cell < cells && i < box.lanes; ++cell) to[i++] += cell * step;
+      for (; cell < cells && i < box.lanes; ++cell, at = 0) {
+        const Index end = std::min(box.lanes, i + inner - at), flat = cell * step;
+        for (; i < end; ++i) to[i] += flat;
+      }
+    }
   }
   template <class I>
   void write_taps(const Row& row, I* to, Index lanes) const {
@@ -195,12 +249,12 @@ class ArgmaxResults {
       const Index n = std::min(chunk, row.n - at);
       const Work* const from = row.from + at;
       if (lanes == 1) {
-        for (Index i = 0; i < n; ++i) behind[i] = static_cast<std::int32_t>(E::position_of(from[i])) - origins[at + i];
+        for (Index i = 0; i < n; ++i) behind[i] = E::near_position_of(from[i]) - origins[at + i];
       } else {
         for (Index i = 0; i < n;) {
           const Index output = (at + i) / lanes, end = std::min(n, (output + 1) * lanes - at);
           const std::int32_t origin = origins[output];
-          for (; i < end; ++i) behind[i] = static_cast<std::int32_t>(E::position_of(from[i])) - origin;
+          for (; i < end; ++i) behind[i] = E::near_position_of(from[i]) - origin;
         }
       }
       std::fill_n(taps, n, 0);

@@ -63,8 +63,10 @@ class AxisFold {
   void operator()(const AxisCall<From, To>& call) {
     const Windows& windows = call.axis.windows;
     if (call.axis.blocks != nullptr && call.outputs.end - call.outputs.begin > 1) return fold_shared(call);
+    if (!call.axis.residues.empty()) return fold_residues(call);
     if (fold_as_one_run(call) || repeat(call)) return;
     const Index count = call.outputs.end - call.outputs.begin, period = std::min(windows.period(), count);
+    if (period == count && windows.kind == Windows::Kind::bins) return fold_each(call);
     const Index chunk = std::min(call.n, layout_.chunk);
     for (Index at = 0; at < call.n; at += chunk)
       for (Index phase = 0; phase < period; ++phase) fold_phase(call, phase, period, at, std::min(chunk, call.n - at));
@@ -150,6 +152,47 @@ class AxisFold {
     return true;
   }
 
+  /// Transposed windows of outputs a stride apart begin at neighbouring cells: those of each residue are regular.
+  template <class From, class To>
+  void fold_residues(const AxisCall<From, To>& call) {
+    const Index stride = call.axis.windows.stride, begin = call.outputs.begin, count = call.outputs.end - begin;
+    for (Index phase = 0; phase < std::min(stride, count); ++phase) {
+      const Index first = (begin + phase) / stride, outputs = (count - 1 - phase) / stride + 1;
+      const AxisLayout& residue = call.axis.residues[static_cast<std::size_t>((begin + phase) % stride)];
+      (*this)(AxisCall<From, To>{residue, {first, first + outputs}, call.lo, call.hi, call.from, call.from_step, call.n,
+                                 call.to + phase * call.to_step, call.to_step * stride, nullptr});
+    }
+  }
+
+  /// Bins that hardly repeat: one output after the other.
+  template <class From, class To>
+  void fold_each(const AxisCall<From, To>& call) {
+    const Index outputs = call.outputs.end - call.outputs.begin, chunk = std::min(call.n, layout_.chunk);
+    for (Index at = 0; at < call.n; at += chunk) {
+      const Index n = std::min(chunk, call.n - at);
+      Finish f = finish_;
+      if (f.counts != nullptr) f.counts += at;
+      WindowWalk walk(call.axis.windows, call.outputs.begin);
+      To* to = call.to + at;
+      for (Index o = 0; o < outputs; ++o, to += call.to_step) {
+        const NominalTaps window = walk.next();
+        if (call.counts != nullptr) f.count = finish_.count * call.counts[o];
+        if (window.count > max_fold || window.first < call.lo || window.first + window.count > call.hi) {
+          const TapRows<From> taps{call, window.first, at, absent_row<From>()};
+          if (window.count > max_fold)
+            fold_long(taps, window.count, to, n, f);
+          else
+            fold_short(taps, window.count, 0, 1, to, 0, n, f);
+          continue;
+        }
+        const From* rows[max_fold];
+        rows[0] = call.from + at + (window.first - call.lo) * call.from_step;
+        for (Index j = 1; j < window.count; ++j) rows[j] = rows[j - 1] + call.from_step;
+        fold_one<E>(static_cast<int>(window.count), rows, to, n, f);
+      }
+    }
+  }
+
   /// Every `period`-th output: their windows are alike, so those that lack no tap go in one call.
   template <class From, class To>
   void fold_phase(const AxisCall<From, To>& call, Index phase, Index period, Index at, Index n) {
@@ -208,6 +251,19 @@ class AxisFold {
   /// One long window that shares nothing: blocks of 8, 64, ... taps in turn.
   template <class From, class To>
   void fold_long(const TapRows<From>& taps, Index count, To* to, Index n, const Finish& f) {
+    if (n >= E::lanes) {
+      TapRows<From> present = taps;
+      Index left = count;
+      if constexpr (!E::is_sum) {  // absent taps change nothing
+        const Index first = taps.first_present(count);
+        if (first >= 0) {
+          present.first += first * taps.tap_step;
+          left = std::min(count - first, (taps.hi - 1 - present.first) / taps.tap_step + 1);
+        }
+      }
+      if (present.is_present(0) && present.is_present(left - 1))
+        return fold_tall<E>(present(0), taps.tap_step * taps.from_step, left, to, n, f, trees_);
+    }
     const Work* rows[max_fold];
     const int parts = fold_parts(taps, 0, count, rows, trees_, n);
     fold_one<E>(parts, rows, to, n, f);

@@ -532,6 +532,36 @@ class Engine {
     return result_of(planes_.begin + item) + offset;
   }
 
+  /// Where the results of items [first, first + count) begin.
+  void place_results(R** to, Index first, Index count, int end) const {
+    Index position[max_rank] = {}, offset = 0, plane = first;
+    for (int a = end - 1; a >= 0; --a) {
+      position[a] = plane % side_[a].count();
+      plane /= side_[a].count();
+      offset += position[a] * side_[a].out_stride;
+    }
+    R* result = result_of(planes_.begin + plane);
+    for (Index r = 0; r < count; ++r) {
+      to[r] = result + offset;
+      int a = end - 1;
+      for (; a >= 0; --a) {
+        offset += side_[a].out_stride;
+        if (++position[a] < side_[a].count()) break;
+        offset -= side_[a].out_stride * side_[a].count();
+        position[a] = 0;
+      }
+      if (a >= 0) continue;
+      ++plane;
+      if (planes_are_even())
+        result += plane_step();
+      else if (r + 1 < count)
+        result = result_of(planes_.begin + plane);
+    }
+  }
+  /// Results of planes are equally far apart.
+  bool planes_are_even() const { return !layout_.out_is_direct || layout_.loops.size() == 1; }
+  Index plane_step() const { return layout_.out_is_direct ? layout_.loops[0].stride.out : packed_results_; }
+
   // ---- lanes fill vectors
   void fold_lanes() {
     const Index width = lane_count();
@@ -615,7 +645,7 @@ class Engine {
   }
   void fill_targets(RowBatch<E>& batch, Index rows) {
     batch.to = at<R*>(layout_.pointers_at);
-    for (Index r = 0; r < rows; ++r) batch.to[r] = result_of_item(r, last_);
+    place_results(batch.to, 0, rows, last_);
     if (!has_counts()) return;
     double* const counts = at<double>(layout_.counts_at);
     for (Index r = 0; r < rows; ++r) counts[r] = count_of(r, last_);
@@ -684,13 +714,32 @@ class Engine {
         lift_positions();
         segment_offset_ = 0;
       }
-      batch.rows = make_rows(side.lo - first, side.cells(), end - first, batch.pitch);
+      if (side.lo == first && side.hi == end && joins_array_rows(batch.cells))
+        batch = joined_array_rows(batch);
+      else
+        batch.rows = make_rows(side.lo - first, side.cells(), end - first, batch.pitch);
       row_fold_.join_all(batch, partials + s * rows);
     }
     segment_offset_ = 0;
     side_[last_] = whole;
     fill_targets(batch, rows);
     finish_single_windows(batch, rows, segments, partials);
+  }
+  /// Long rows of arrays are joined as they are read.
+  bool joins_array_rows(Index cells) const {
+    constexpr Index many = 1024;
+    return last_ == 0 && !lifts_first() && cells >= many;
+  }
+  RowBatch<E> joined_array_rows(const RowBatch<E>& segment) {
+    RowBatch<E> batch = segment;
+    batch.cells = (segment.cells + 7) / 8;
+    batch.pitch = (batch.cells + 63) / 64 * 64 + 64;
+    batch.rows = plane_count();
+    if constexpr (!E::has_positions)
+      for (Index r = 0; r < batch.rows; ++r)
+        row_fold_.join_eights_of(reinterpret_cast<const Stored<S>*>(box_of(planes_.begin + r)), segment.cells,
+                                 batch.from + r * batch.pitch);
+    return batch;
   }
   void finish_single_windows(const RowBatch<E>& batch, Index rows, Index segments, Work* partials) {
     Work* results = partials;
@@ -850,8 +899,11 @@ class Engine {
     return count;
   }
   void write_lanes(Index begin, Index count, Index lanes, Index results, const R* done) {
+    if (layout_.lanes_from == 0 && planes_are_even() &&
+        write_even_rows(done, lanes, result_of(planes_.begin + begin), plane_step(), count, results))
+      return;
     R** const to = at<R*>(layout_.pointers_at);
-    for (Index r = 0; r < count; ++r) to[r] = result_of_item(begin + r, layout_.lanes_from);
+    place_results(to, begin, count, layout_.lanes_from);
     write_rows(done, lanes, to, count, results);
   }
 

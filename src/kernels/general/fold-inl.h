@@ -10,6 +10,7 @@
 
 #include "kernels/general/elements-inl.h"
 
+#include <bit>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -143,6 +144,62 @@ void fold(int count, const FoldCall<From, To>& call) {
 template <class E, class From, class To>
 void fold_one(int count, const From* const* rows, To* to, Index n, const Finish& f) {
   fold<E, Join::tree>(count, FoldCall<From, To>{rows, nullptr, 1, to, 0, n, f});
+}
+
+/// A long window of rows that are `step` apart, all of them present: the stated tree without rows in between. What 8,
+/// 16, ... rows make waits until as many others follow, as the digits of a binary counter do: `waiting` has room for 4 vectors a digit. Takes at least a vector.
+template <class E, class From, class To>
+HWY_NOINLINE void fold_tall(const From* from, Index step, Index count, To* to, Index n, const Finish& f,
+                            typename E::Work* waiting) {
+  constexpr Index lanes = E::lanes;
+  using V = typename E::V;
+  const Index blocks = count / max_fold;
+  const int rest = static_cast<int>(count % max_fold);
+  const auto columns = [&](auto vectors, Index at) NDPOOL_ALWAYS_INLINE {
+    constexpr int width = decltype(vectors)::value;
+    const auto place = [&](int level, int w) NDPOOL_ALWAYS_INLINE { return waiting + (level * width + w) * lanes; };
+    const From* row = from + at;
+    const auto tree = [&](auto rows, int w) NDPOOL_ALWAYS_INLINE {
+      const auto load = [&](auto j) NDPOOL_ALWAYS_INLINE { return load_element<E>(row + j * step + w * lanes, f); };
+      return joined<E, Join::tree, 0, decltype(rows)::value>(load);
+    };
+    for (Index b = 0; b < blocks; ++b, row += max_fold * step) {
+      V made[width];
+      HWY_UNROLL(4)
+      for (int w = 0; w < width; ++w) made[w] = tree(std::integral_constant<int, max_fold>(), w);
+      int level = 0;
+      for (Index carry = b; (carry & 1) != 0; carry >>= 1, ++level) {
+        HWY_UNROLL(4)
+        for (int w = 0; w < width; ++w) made[w] = E::combine(E::load(place(level, w)), made[w]);
+      }
+      HWY_UNROLL(4)
+      for (int w = 0; w < width; ++w) E::put(made[w], place(level, w));
+    }
+    const auto tree_of_rest = [&](int w) NDPOOL_ALWAYS_INLINE {
+      switch (rest) {
+        case 1: return tree(std::integral_constant<int, 1>(), w);
+        case 2: return tree(std::integral_constant<int, 2>(), w);
+        case 3: return tree(std::integral_constant<int, 3>(), w);
+        case 4: return tree(std::integral_constant<int, 4>(), w);
+        case 5: return tree(std::integral_constant<int, 5>(), w);
+        case 6: return tree(std::integral_constant<int, 6>(), w);
+        default: return tree(std::integral_constant<int, 7>(), w);
+      }
+    };
+    const int lowest = rest > 0 ? 0 : std::countr_zero(static_cast<std::uint64_t>(blocks)) + 1;
+    HWY_UNROLL(4)
+    for (int w = 0; w < width; ++w) {
+      V result = rest > 0 ? tree_of_rest(w) : E::load(place(lowest - 1, w));
+      int level = lowest;
+      for (Index left = blocks >> lowest; left > 0; left >>= 1, ++level)
+        if ((left & 1) != 0) result = E::combine(E::load(place(level, w)), result);
+      store_element<E>(result, to + at + w * lanes, at + w * lanes, f);
+    }
+  };
+  Index i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) columns(std::integral_constant<int, 4>(), i);
+  for (; i + lanes <= n; i += lanes) columns(std::integral_constant<int, 1>(), i);
+  if (i < n) columns(std::integral_constant<int, 1>(), n - lanes);
 }
 
 }  // namespace general

@@ -60,19 +60,11 @@ class LayoutMaker {
 
  private:
   // ---- axes
-  /// Adds a loop, as one with the loop before it where both arrays step through the two like through one.
+  /// Adds a loop, as one with an earlier loop where that is possible.
   void add_loop(const LoopAxis& loop) {
     if (loop.extent == 1) return;
-    if (!layout_.loops.empty()) {
-      LoopAxis& before = layout_.loops.back();
-      const auto is_one = [&](Index outer, Index inner) { return outer == inner * loop.extent; };
-      if (is_one(before.stride.in, loop.stride.in) && is_one(before.stride.out, loop.stride.out) &&
-          is_one(before.stride.tangent_in, loop.stride.tangent_in) &&
-          is_one(before.stride.tangent_out, loop.stride.tangent_out)) {
-        before = {before.extent * loop.extent, loop.stride};
-        return;
-      }
-    }
+    for (std::size_t i = layout_.loops.size(); i-- > 0;)
+      if (merge_loops(layout_.loops[i], loop)) return;
     layout_.loops.push_back(loop);
   }
   /// An axis whose outputs are its cells is a loop; but between pooled axes of short rows, planes stay whole.
@@ -90,6 +82,13 @@ class LayoutMaker {
       add_loop(loop_of(windows.cells, pooled.stride, pooled.cell_stride));
       return;
     }
+    const bool keeps_rows = lanes_are_long_ || (&pooled != &rows_.horizontal && !rows_are_short_);
+    if (windows.is_subsampling() && (windows.outputs == 1 || keeps_rows)) {
+      Strides stride = pooled.stride;
+      (is_transposed_ ? stride.tangent_out : stride.in) *= windows.stride;
+      add_loop(loop_of(windows.outputs, stride, pooled.cell_stride * windows.stride));
+      return;
+    }
     AxisLayout axis;
     axis.windows = windows;
     axis.in_stride = in_of(pooled.stride);
@@ -101,6 +100,7 @@ class LayoutMaker {
     sources_.push_back(&pooled.window);
   }
   void choose_axes() {
+    lanes_are_long_ = rows_.inner.extent * static_cast<Index>(traits_.stored_size) >= 64;
     rows_are_short_ =
         rows_.horizontal.window.input * rows_.inner.extent * static_cast<Index>(traits_.stored_size) < short_row_bytes;
     for (int i = 0; i < rows_.loop_count; ++i) add_loop(loop_of(rows_.loops[i].extent, rows_.loops[i].stride));
@@ -123,12 +123,24 @@ class LayoutMaker {
       add_axis(row);
     }
     if (layout_.axes.empty()) add_identity_axis(row);
+    if (traits_.has_positions) loop_over_few_lanes();
     if (!traits_.is_sum) {
-      put_contiguous_axis_last();
+      sort_axes_by_stride();
       merge_whole_axes();
     }
     merge_loops_into_lanes();
     count_planes();
+  }
+  /// Few lanes of one long window are folded one by one: rows as lanes would take scratch for all of its cells.
+  void loop_over_few_lanes() {
+    constexpr Index long_window = 4096;
+    const AxisLayout& row = layout_.axes.back();
+    if (layout_.lanes == 1 || layout_.lane_cells > 1 || layout_.lanes * work_ >= 32 || row.windows.outputs != 1 ||
+        row.windows.kernel < long_window)
+      return;
+    add_loop({layout_.lanes, {layout_.lane_in_stride, layout_.lane_out_stride, 0, layout_.lane_index_stride}});
+    layout_.lanes = 1;
+    layout_.lane_in_stride = layout_.lane_out_stride = layout_.lane_index_stride = 1;
   }
   /// Nothing is folded: lanes that fill vectors are copied, and else the last loop is the row.
   void add_identity_axis(const PooledAxis& row) {
@@ -218,15 +230,15 @@ class LayoutMaker {
       count_planes();
     }
   }
-  /// The order of axes matters to sums alone.
-  void put_contiguous_axis_last() {
-    if (layout_.lanes > 1 || layout_.axes.back().in_stride == 1) return;
-    for (std::size_t a = 0; a + 1 < layout_.axes.size(); ++a)
-      if (layout_.axes[a].in_stride == 1) {
-        std::swap(layout_.axes[a], layout_.axes.back());
-        std::swap(sources_[a], sources_.back());
-        return;
-      }
+  /// The order of axes matters to sums alone: extremes fold in the order of memory.
+  void sort_axes_by_stride() {
+    const auto steps = [this](std::size_t a) { return std::abs(layout_.axes[a].in_stride); };
+    for (std::size_t end = layout_.axes.size(); end > 1; --end)  // stable, and without a buffer
+      for (std::size_t a = 0; a + 1 < end; ++a)
+        if (steps(a) < steps(a + 1)) {
+          std::swap(layout_.axes[a], layout_.axes[a + 1]);
+          std::swap(sources_[a], sources_[a + 1]);
+        }
   }
 
   // ---- divisors
@@ -261,6 +273,22 @@ class LayoutMaker {
   void share_blocks(AxisLayout& axis) {
     Blocks blocks = Blocks::shared_by(axis.windows, traits_.is_sum);
     if (blocks.parts > 0) axis.blocks = std::make_unique<const Blocks>(blocks);
+    share_residues(axis);
+  }
+  void share_residues(AxisLayout& axis) {
+    const Windows& w = axis.windows;
+    constexpr Index max_residues = 64;
+    if (w.kind != Windows::Kind::transposed || w.dilation != 1 || w.max_taps() <= max_fold_rows ||
+        w.stride > max_residues || w.outputs < 2 * w.stride)
+      return;
+    for (Index r = 0; r < w.stride; ++r) {
+      const NominalTaps window = w.taps(r);
+      AxisLayout residue;
+      residue.windows = {w.cells,      (w.outputs - 1 - r) / w.stride + 1, Windows::Kind::regular, window.count, 1,
+                         -window.first};
+      share_blocks(residue);
+      axis.residues.push_back(std::move(residue));
+    }
   }
 
   // ---- forms
@@ -548,6 +576,12 @@ class LayoutMaker {
   }
 
   // ---- scratch
+  /// Rows of blocks that `outputs` windows share.
+  static Index level_places(const AxisLayout& axis, Index outputs) {
+    if (axis.blocks == nullptr) return 0;
+    const Index span = (outputs - 1) * axis.windows.stride + axis.windows.reach();
+    return (span / axis.blocks->lattice + 1) * (axis.blocks->levels - 1);
+  }
   void place_scratch() {
     const bool rows_are_kept = layout_.method != RowMethod::lanes;
     const int last = layout_.last();
@@ -566,10 +600,9 @@ class LayoutMaker {
       Index taps = axis.windows.max_taps(), levels_deep = 1;
       for (; taps > max_fold_rows; taps = (taps + max_fold_rows - 1) / max_fold_rows) ++levels_deep;
       depth = std::max(depth, levels_deep);
-      if (axis.blocks != nullptr) {
-        const Index span = (axis.tile - 1) * axis.windows.stride + axis.windows.reach();
-        levels = std::max(levels, (span / axis.blocks->lattice + 1) * (axis.blocks->levels - 1));
-      }
+      levels = std::max(levels, level_places(axis, axis.tile));
+      for (const AxisLayout& residue : axis.residues)
+        levels = std::max(levels, level_places(residue, axis.tile / axis.windows.stride + 1));
     }
     const std::size_t result_size = traits_.has_positions ? traits_.work_size : traits_.stored_size;
     ScratchLayout scratch;
@@ -677,7 +710,7 @@ class LayoutMaker {
                       ///< one
   Layout layout_;
   std::vector<const Axis*> sources_;
-  bool rows_are_short_ = false;
+  bool rows_are_short_ = false, lanes_are_long_ = false;
   bool identity_only_ = false;  ///< nothing is folded: a copy
   mutable Index plane_cells_ = 0, plane_outputs_ = 0;
 };

@@ -14,6 +14,7 @@ namespace ndpool::general {
 struct AxisLayout {
   Windows windows;
   std::unique_ptr<const Blocks> blocks;  ///< how overlapping long windows share; null if they do not
+  std::vector<AxisLayout> residues;      ///< of long transposed windows: the regular ones of every residue of outputs
   Index in_stride = 1, out_stride = 1;
   Index index_stride = 1;      ///< of the array of indices
   Index cell_stride = 1;       ///< of flat indices

@@ -26,16 +26,14 @@ struct Keys {
 
   static NDPOOL_ALWAYS_INLINE Bits of_integer(Bits bits, Bits flip) { return static_cast<Bits>(bits ^ flip); }
   static NDPOOL_ALWAYS_INLINE Bits of_float(Bits bits, Bits flip, Bits infinity, Bits nan_key) {
-    using Signed = std::make_signed_t<Bits>;
     const auto magnitude = static_cast<Bits>(bits & ~sign);
-    const auto negative = static_cast<Bits>(static_cast<Signed>(magnitude != 0 ? bits : 0) < 0 ? all : 0);
-    const auto ordered = static_cast<Bits>(magnitude ^ negative ^ sign);
+    const auto ordered = static_cast<Bits>((bits & sign) != 0 ? sign - magnitude : sign + magnitude);
     return magnitude > infinity ? nan_key : static_cast<Bits>(ordered ^ flip);
   }
   static NDPOOL_ALWAYS_INLINE Bits integer_of(Bits key, Bits flip) { return static_cast<Bits>(key ^ flip); }
   static NDPOOL_ALWAYS_INLINE Bits float_of(Bits key, Bits flip, Bits nan, Bits nan_key) {
     const auto ordered = static_cast<Bits>(key ^ flip);
-    const auto bits = static_cast<Bits>((ordered & sign) != 0 ? ordered ^ sign : ~ordered);
+    const auto bits = static_cast<Bits>((ordered & sign) != 0 ? ordered - sign : (sign - ordered) | sign);
     return key == nan_key ? nan : bits;
   }
 };
@@ -57,6 +55,41 @@ struct KeyRule {
     return flip != 0 ? infinity : static_cast<Bits>(infinity | Keys<Bits>::sign);
   }
 };
+
+#if HWY_TARGET != HWY_SCALAR
+/// The same for vectors of the unsigned tag `d`. `zeros` collects where a negative zero was.
+template <class Bits, class D, class V = hn::Vec<D>>
+HWY_INLINE V keys_of(D d, V bits, const KeyRule<Bits>& rule, V& zeros) {
+  if (!rule.is_float) return hn::Xor(bits, hn::Set(d, rule.flip));
+  if constexpr (sizeof(Bits) == 1) {
+    return bits;
+  } else {
+    const hn::RebindToSigned<D> s;
+    const auto raw = hn::BitCast(s, bits);
+    const auto negative = hn::BroadcastSignBit(raw);
+    const auto magnitude = hn::BitCast(s, hn::AndNot(hn::Set(d, Keys<Bits>::sign), bits));
+    zeros = hn::Or(zeros, hn::VecFromMask(d, hn::Eq(bits, hn::Set(d, Keys<Bits>::sign))));
+    const auto signed_key = hn::Sub(hn::Xor(magnitude, negative), negative);
+    const auto key = hn::Xor(hn::BitCast(d, signed_key), hn::Set(d, static_cast<Bits>(rule.flip ^ Keys<Bits>::sign)));
+    const auto infinity = hn::Set(s, static_cast<std::make_signed_t<Bits>>(rule.infinity));
+    return hn::IfThenElse(hn::RebindMask(d, hn::Gt(magnitude, infinity)), hn::Set(d, rule.nan_key), key);
+  }
+}
+template <class Bits, class D, class V = hn::Vec<D>>
+HWY_INLINE V values_of(D d, V keys, const KeyRule<Bits>& rule) {
+  if (!rule.is_float) return hn::Xor(keys, hn::Set(d, rule.flip));
+  if constexpr (sizeof(Bits) == 1) {
+    return keys;
+  } else {
+    const hn::RebindToSigned<D> s;
+    const auto ordered = hn::BitCast(s, hn::Xor(keys, hn::Set(d, static_cast<Bits>(rule.flip ^ Keys<Bits>::sign))));
+    const auto negative = hn::BroadcastSignBit(ordered);
+    const auto magnitude = hn::BitCast(d, hn::Sub(hn::Xor(ordered, negative), negative));
+    const auto bits = hn::Or(magnitude, hn::And(hn::BitCast(d, negative), hn::Set(d, Keys<Bits>::sign)));
+    return hn::IfThenElse(hn::Eq(keys, hn::Set(d, rule.nan_key)), hn::Set(d, rule.nan), bits);
+  }
+}
+#endif
 
 /// Key and position in one integer. `position_bits` are those of the position.
 template <class Bits, class Packed, int position_bits>
@@ -84,7 +117,38 @@ struct PackedPosition : ElementBase<Bits, Packed> {
   static NDPOOL_ALWAYS_INLINE Index position_of(Packed one) {
     return static_cast<Index>(mask - ((static_cast<Unsigned>(one) ^ offset) & mask));
   }
+  /// Of positions below 2^31.
+  static NDPOOL_ALWAYS_INLINE std::int32_t near_position_of(Packed one) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(mask) - static_cast<std::uint32_t>(one & mask));
+  }
   static NDPOOL_ALWAYS_INLINE Unsigned inverted(Index position) { return mask - static_cast<Unsigned>(position); }
+
+#if HWY_TARGET != HWY_SCALAR
+  static constexpr bool has_vectors = true;
+  using U = hn::RebindToUnsigned<D>;
+  using Narrow = hn::Rebind<Bits, D>;
+  using Keys = hn::Vec<Narrow>;
+  static HWY_INLINE V packed(Keys keys, hn::Vec<U> inverted) {
+    const U u;
+    return hn::BitCast(D(), hn::Xor(hn::Or(hn::ShiftLeft<position_bits>(widened(keys)), inverted), hn::Set(u, offset)));
+  }
+  static HWY_INLINE Keys keys_of_packed(V v) {
+    const U u;
+    const auto key = hn::ShiftRight<position_bits>(hn::Xor(hn::BitCast(u, v), hn::Set(u, offset)));
+    return hn::TruncateTo(Narrow(), key);
+  }
+
+ private:
+  static HWY_INLINE hn::Vec<U> widened(Keys keys) {
+    const hn::Rebind<std::uint32_t, D> half;
+    if constexpr (sizeof(Packed) == 8 && sizeof(Bits) < 4)
+      return hn::PromoteTo(U(), hn::PromoteTo(half, keys));
+    else
+      return hn::PromoteTo(U(), keys);
+  }
+#else
+  static constexpr bool has_vectors = false;
+#endif
 };
 
 /// The same for numbers of 64 bits, as a pair.
@@ -99,6 +163,7 @@ struct PairedPosition {
   using V = PositionPair;
   static constexpr Index lanes = 1;
   static constexpr bool is_sum = false, stores_fused = true, lifts_nothing = false, has_positions = true;
+  static constexpr bool has_vectors = false;
 
   static Work identity(const Finish&) { return {0, 0}; }
   static NDPOOL_ALWAYS_INLINE V load(const Work* from) { return *from; }
@@ -113,6 +178,9 @@ struct PairedPosition {
   static NDPOOL_ALWAYS_INLINE Work pack(std::uint64_t key, std::uint64_t inverted) { return {key, inverted}; }
   static NDPOOL_ALWAYS_INLINE std::uint64_t key_of(const Work& one) { return one.key; }
   static NDPOOL_ALWAYS_INLINE Index position_of(const Work& one) { return static_cast<Index>(~one.inverted); }
+  static NDPOOL_ALWAYS_INLINE std::int32_t near_position_of(const Work& one) {
+    return static_cast<std::int32_t>(~one.inverted);
+  }
   static NDPOOL_ALWAYS_INLINE Unsigned inverted(Index position) { return ~static_cast<Unsigned>(position); }
 };
 
@@ -189,34 +257,32 @@ class PositionLift {
       filled *= axes[a].cells;
     }
   }
-  /// Keys are made some at a time, and packed in a loop of its own: the compiler vectorises both, but not one loop over
-  /// numbers of two sizes.
-  HWY_NOINLINE void lift_run(const Bits* from, Unsigned inverted, Work* to, Index n) {
-    constexpr Index chunk = 512;
-    HWY_ALIGN Bits keys[chunk];
-    for (Index begin = 0; begin < n; begin += chunk) {
-      const Index count = std::min(chunk, n - begin);
-      make_keys(from + begin, keys, count);
-      pack_keys(keys, along_ + begin, inverted, to + begin, count);
+  HWY_NOINLINE void lift_run(const Bits* HWY_RESTRICT from, Unsigned inverted, Work* HWY_RESTRICT to, Index n) {
+    Index i = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (E::has_vectors) {
+      if (n >= E::lanes) {
+        const typename E::Narrow narrow;
+        auto zeros = hn::Zero(narrow);
+        const KeyRule<Bits> rule = rule_;
+        const auto lift = [&](Index at) NDPOOL_ALWAYS_INLINE {
+          const auto keys = keys_of(narrow, hn::LoadU(narrow, from + at), rule, zeros);
+          const typename E::U u;
+          E::put(E::packed(keys, hn::Sub(hn::Set(u, inverted), hn::LoadU(u, along_ + at))), to + at);
+        };
+        for (; i + E::lanes <= n; i += E::lanes) lift(i);
+        if (i < n) lift(n - E::lanes);
+        if (!hn::AllFalse(narrow, hn::Ne(zeros, hn::Zero(narrow)))) saw_negative_zero_ = true;
+        return;
+      }
     }
-  }
-  HWY_NOINLINE void make_keys(const Bits* HWY_RESTRICT from, Bits* HWY_RESTRICT to, Index n) {
-    const KeyRule<Bits> rule = rule_;
-    if (!rule.is_float) {
-      for (Index i = 0; i < n; ++i) to[i] = Keys<Bits>::of_integer(from[i], rule.flip);
-      return;
+#endif
+    for (; i < n; ++i) {
+      saw_negative_zero_ |= rule_.is_float && from[i] == Keys<Bits>::sign;
+      const Bits key = rule_.is_float ? Keys<Bits>::of_float(from[i], rule_.flip, rule_.infinity, rule_.nan_key)
+                                      : Keys<Bits>::of_integer(from[i], rule_.flip);
+      to[i] = E::pack(key, inverted - along_[i]);
     }
-    Bits negative_zeros = 0;
-    for (Index i = 0; i < n; ++i) {
-      const Bits bits = from[i];
-      negative_zeros = static_cast<Bits>(negative_zeros | (bits == Keys<Bits>::sign ? 1 : 0));
-      to[i] = Keys<Bits>::of_float(bits, rule.flip, rule.infinity, rule.nan_key);
-    }
-    if (negative_zeros != 0) saw_negative_zero_ = true;
-  }
-  static HWY_NOINLINE void pack_keys(const Bits* HWY_RESTRICT keys, const Unsigned* HWY_RESTRICT along,
-                                     Unsigned inverted, Work* HWY_RESTRICT to, Index n) {
-    for (Index i = 0; i < n; ++i) to[i] = E::pack(keys[i], inverted - along[i]);
   }
 
   const KeyRule<Bits> rule_;

@@ -49,9 +49,27 @@ class RowFold {
 
   /// Joins all cells of every row: results follow one another in `to`.
   void join_all(RowBatch<E> batch, Work* to) {
-    constexpr Index few = 16;
-    for (int i = 0; batch.cells > few; ++i) halve(batch, i);
+    constexpr Index few = 16, many = 128;
+    for (int i = 0; batch.cells > few; ++i) {
+      if (batch.cells >= many && batch.pitch % 8 == 0)
+        join_eights(batch, i);
+      else
+        halve(batch, i);
+    }
     fold_lanes(batch, batch.cells, to);
+  }
+  /// The same for a row of an array, without a copy of it: makes one row of `batch` of the sums of 8 neighbours each.
+  template <class From>
+  void join_eights_of(const From* from, Index cells, Work* to) {
+    constexpr Index group = 8 * E::lanes;
+    const Index whole = cells / group * group, left = cells - whole;
+    join_eights(from, whole / 8, to);
+    if (left == 0) return;
+    Work rest[group];
+    for (Index i = 0; i < group; ++i) rest[i] = nothing();
+    const From* rows[1] = {from + whole};
+    fold_one<E>(1, rows, rest, left, finish_);
+    join_eights(rest, (left + 7) / 8, to + whole / 8);
   }
 
   /// Finishes rows of results that are still working elements.
@@ -92,6 +110,42 @@ class RowFold {
     batch.from = to;
     batch.pitch /= 2;
     batch.cells = (batch.cells + 1) / 2;
+  }
+  /// Joins 8 neighbours at a time, as three times halving does. Missing cells are what changes nothing.
+  void join_eights(RowBatch<E>& batch, int turn) {
+    Work* const to = at<Work>(layout_.stage_at[turn % 2]);
+    for (Index r = 0; r < batch.rows; ++r)
+      for (Index c = batch.cells; c % 8 != 0; ++c) batch.from[r * batch.pitch + c] = nothing();
+    join_eights(batch.from, batch.rows * batch.pitch / 8, to);
+    batch.from = to;
+    batch.pitch /= 8;
+    batch.cells = (batch.cells + 7) / 8;
+  }
+  /// Makes n joined elements, and up to a vector more.
+  template <class From>
+  HWY_NOINLINE void join_eights(const From* from, Index n, Work* to) const {
+    const auto load = [&](Index i) NDPOOL_ALWAYS_INLINE { return load_element<E>(from + i, finish_); };
+    if constexpr (E::lanes == 1) {
+      for (Index i = 0; i < n; ++i) {
+        const auto tap = [&](auto j) NDPOOL_ALWAYS_INLINE { return load(8 * i + j); };
+        E::put(joined<E, Join::tree, 0, 8>(tap), to + i);
+      }
+    }
+#if HWY_TARGET != HWY_SCALAR
+    else {
+      const typename E::D d;
+      const auto pair = [&](auto low, auto high) NDPOOL_ALWAYS_INLINE {
+        return E::combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
+      };
+      const auto four = [&](Index i) NDPOOL_ALWAYS_INLINE {
+        return pair(pair(load(i), load(i + E::lanes)), pair(load(i + 2 * E::lanes), load(i + 3 * E::lanes)));
+      };
+      for (Index i = 0; i < n; i += E::lanes) {
+        const auto low = four(8 * i);
+        hn::StoreU(pair(low, four(8 * i + 4 * E::lanes)), d, to + i);
+      }
+    }
+#endif
   }
   /// Of float sums -0: adding +0 would change the sign of a zero.
   Work nothing() const {
@@ -285,6 +339,10 @@ class RowFold {
         for (; done + step <= n; done += step) hn::StoreInterleaved4(row(0), row(1), row(2), row(3), d, to + done);
     }
 #endif
+    if (done == 0) {
+      copy_transposed(from, pitch, stride, n / stride, to, stride);
+      done = n / stride * stride;
+    }
     for (Index r = 0; r < stride; ++r)
       for (Index i = done + r; i < n; i += stride) to[i] = from[r * pitch + i / stride];
   }

@@ -166,6 +166,18 @@ void copy_transposed(const Element* from, Index pitch, Index rows, Index n, Elem
     for (Index j = 0; j < n; ++j) to[j * to_pitch + i] = from[i * pitch + j];
 }
 
+/// Lanes back to rows that are `step` apart. False where blocks would write between the rows.
+template <class S>
+bool write_even_rows(const S* lanes, Index pitch, S* to, Index step, Index count, Index n) {
+  if (n == 1 && step == 1) {
+    std::copy_n(lanes, count, to);
+    return true;
+  }
+  if (step != n && (step < n || n < block_side<BitsOf<sizeof(S)>>)) return false;
+  lanes_to_rows(lanes, pitch, EvenRows<S>{to, step, to + (count - 1) * step + n}, count, n);
+  return true;
+}
+
 /// Lanes back to rows at given places.
 template <class S>
 void write_rows(const S* lanes, Index pitch, S* const* to, Index count, Index n) {
