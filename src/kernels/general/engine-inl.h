@@ -9,6 +9,7 @@
 
 #include "kernels/general/argmax_results-inl.h"
 #include "kernels/general/row-inl.h"
+#include "kernels/general/scan-inl.h"
 
 #include <optional>
 
@@ -306,6 +307,7 @@ class Engine {
     std::copy_n(side_, last_ + 1, whole);
     for (int a = 0; a <= last_; ++a) first_cell_[a] = whole[a].lo;
     positions_->reset();
+    if (layout_.method == RowMethod::scanned) return scan_windows(whole);
     const int cut = layout_.cut_axis;
     const Index lo = cut < 0 ? 0 : whole[cut].lo, hi = cut < 0 ? 1 : whole[cut].hi;
     const Index piece = cut < 0 ? 1 : layout_.cut_cells;
@@ -348,6 +350,68 @@ class Engine {
     }
     for (Index plane = planes_.begin; plane < planes_.end; ++plane)
       (*positions_)(box_of(plane), box, last_ + 1, lane_count(), from_first, to + (plane - planes_.begin) * cells);
+  }
+  /// Large windows of neighbouring cells: each is scanned by itself.
+  void scan_windows(const Side* whole) requires(E::has_positions) {
+    for (int a = 0; a <= last_; ++a) side_[a].in_stride = axis(a).in_stride;
+    if (!layout_.in_is_direct) pack_input();
+    set_packed_out();
+    ScanRow* const rows = at<ScanRow>(layout_.scan_rows_at);
+    WindowScan<E> scan(finish_);
+    Work* to = at<Work>(layout_.packed_out_at);
+    const Side& row = side_[last_];
+    for (Index plane = planes_.begin; plane < planes_.end; ++plane) {
+      Index output[max_rank];
+      for (int a = 0; a < last_; ++a) output[a] = side_[a].outputs.begin;
+      for (;;) {
+        const Index count = list_scan_rows(output, rows);
+        WindowWalk walk(axis(last_).windows, row.outputs.begin);
+        for (Index o = 0; o < row.count(); ++o) {
+          const NominalTaps taps = walk.next();
+          const Index begin = std::max(taps.first, row.lo), end = std::min(taps.first + taps.count, row.hi);
+          const Index step = axis(last_).cell_stride;
+          Work& result = *to++;
+          if (count == 0 || begin >= end) {
+            result = E::identity(finish_);
+            continue;
+          }
+          move_columns(rows, count, (begin - row.lo), step);
+          result = scan(box_of(plane), rows, count, end - begin, step);
+          move_columns(rows, count, -(begin - row.lo), step);
+        }
+        int a = last_ - 1;
+        for (; a >= 0 && ++output[a] == side_[a].outputs.end; --a) output[a] = side_[a].outputs.begin;
+        if (a < 0) break;
+      }
+    }
+    if (scan.saw_zero()) positions_->assume_negative_zero();
+    write_argmax(whole);
+  }
+  static void move_columns(ScanRow* rows, Index count, Index by, Index step) {
+    if (by == 0) return;
+    for (Index r = 0; r < count; ++r) rows[r].offset += by, rows[r].position += by * step;
+  }
+  /// The rows of the windows of some outputs of all axes but the last, in row-major order. Answers their number.
+  Index list_scan_rows(const Index* output, ScanRow* rows) const requires(E::has_positions) {
+    Index count = 1;
+    rows[0] = {0, 0};
+    for (int a = last_ - 1; a >= 0; --a) {
+      const Windows& w = axis(a).windows;
+      const NominalTaps taps = w.taps(output[a]);
+      const Index skipped = taps.first < side_[a].lo ? detail::ceil_divide(side_[a].lo - taps.first, w.tap_step) : 0;
+      const Index first = taps.first + skipped * w.tap_step;
+      const Index present =
+          first >= side_[a].hi ? 0 : std::min(taps.count - skipped, (side_[a].hi - 1 - first) / w.tap_step + 1);
+      if (present <= 0) return 0;
+      for (Index t = present - 1; t >= 0; --t) {  // backwards: the first copy is what others are made of
+        const Index cell = first + t * w.tap_step - side_[a].lo;
+        for (Index r = 0; r < count; ++r)
+          rows[t * count + r] = {rows[r].offset + cell * side_[a].in_stride,
+                                 rows[r].position + cell * axis(a).cell_stride};
+      }
+      count *= present;
+    }
+    return count;
   }
   void write_argmax(const Side* whole) requires(E::has_positions) {
     ResultBox<S> box;

@@ -335,7 +335,9 @@ class LayoutMaker {
     layout_.row_kernel = w.kernel;
     layout_.row_stride = w.stride;
     const bool has_padded_rows = w.is_regular() && w.kernel <= 2 * w.cells + 64 && w.reach() <= 4 * w.cells + 1024;
-    if (layout_.folds_planes_as_lanes() || identity_only_ || lane_bytes >= 128) {
+    if (scans_windows()) {
+      layout_.method = RowMethod::scanned;
+    } else if (layout_.folds_planes_as_lanes() || identity_only_ || lane_bytes >= 128) {
       layout_.method = RowMethod::lanes;
     } else if (has_padded_rows && w.stride == 1 && w.outputs > 1) {
       layout_.method = RowMethod::shifted;
@@ -353,7 +355,7 @@ class LayoutMaker {
       if (has_padded_rows && layout_.lanes == 1 && w.dilation == 1) halve();
       if (has_padded_rows && layout_.lanes == 1 && layout_.row_stride == 2) layout_.method = RowMethod::evens;
       if (layout_.row_stride == 1 && layout_.halvings > 0) layout_.method = RowMethod::shifted;
-      if (layout_.method == RowMethod::transposed && slides()) layout_.method = RowMethod::sliding;
+      if (layout_.method == RowMethod::transposed && (slides() || lanes_slide())) layout_.method = RowMethod::sliding;
     }
     if ((layout_.method == RowMethod::shifted || layout_.method == RowMethod::evens) &&
         layout_.row_kernel > max_fold_rows)
@@ -365,6 +367,24 @@ class LayoutMaker {
     layout_.out_is_direct = !traits_.has_positions && layout_.lane_out_stride == 1 &&
                             (lanes_are_rows || last.windows.outputs == 1 || last.out_stride == layout_.lanes);
   }
+  /// Windows that are scanned one by one: of many cells, with rows of 16 bytes and more, that overlap little.
+  bool scans_windows() const {
+    if (!traits_.has_positions || layout_.lanes != 1 || layout_.folds_planes_as_lanes() || identity_only_) return false;
+    constexpr double min_taps = 48, max_overlap = 4;
+    const Index min_width = 16 / static_cast<Index>(traits_.stored_size);
+    const auto width = [](const Windows& w) { return w.is_regular() ? w.kernel : w.cells / w.outputs; };
+    double taps = 1, overlap = 1;
+    for (const AxisLayout& axis : layout_.axes) {
+      const Windows& w = axis.windows;
+      const double seen = static_cast<double>(std::min(width(w), w.cells));
+      taps *= seen;
+      overlap *= std::max(1.0, seen * static_cast<double>(w.outputs) / static_cast<double>(w.cells));
+    }
+    for (std::size_t a = 1; a < layout_.axes.size(); ++a)  // a scan goes in the order of positions
+      if (layout_.axes[a - 1].cell_stride < layout_.axes[a].cell_stride * layout_.axes[a].windows.cells) return false;
+    return row().tap_step == 1 && std::min(width(row()), row().cells) >= min_width && taps >= min_taps &&
+           overlap <= max_overlap;
+  }
   /// Rows become lanes only if there are some, or if strips of one row serve.
   bool slides() const {
     constexpr Index max_period = 64, min_rows = 16;
@@ -372,6 +392,11 @@ class LayoutMaker {
     if (w.period() > max_period) return true;
     const bool has_strips = layout_.axes.size() == 1 && layout_.one_divisor;
     return !has_strips && std::min(layout_.planes, Index{1} << 20) * vertical_outputs() < min_rows;
+  }
+  /// A few channels behind every cell: a vector for each output costs less than to turn rows to lanes.
+  bool lanes_slide() const {
+    constexpr Index max_taps = 32;
+    return layout_.lanes > 1 && row().is_regular() && row().kernel <= max_taps;
   }
   /// Windows of even length at even places are windows of half the length over pairs.
   void halve() {
@@ -419,7 +444,11 @@ class LayoutMaker {
     Index per = 0;  // bytes of the box so far
     int first_cut = last;
     layout_.lanes_per_tile = layout_.lanes;
-    if (lanes_are_rows) {
+    if (layout_.method == RowMethod::scanned) {
+      row_axis.tile = row_axis.windows.outputs;
+      per = static_cast<Index>(traits_.stored_size) * row_axis.windows.cells;
+      first_cut = last - 1;
+    } else if (lanes_are_rows) {
       constexpr Index max_lane_bytes = 8 << 10;
       if (bytes(layout_.lanes) > max_lane_bytes && !layout_.folds_planes_as_lanes())
         layout_.lanes_per_tile = max_lane_bytes / work_;
@@ -450,6 +479,9 @@ class LayoutMaker {
           1, static_cast<Index>(static_cast<double>(per) * static_cast<double>(box_cells(w, axis.tile))));
     }
     layout_.planes_per_tile = is_whole ? std::clamp<Index>(tile_bytes_ / per, 1, layout_.planes) : 1;
+    constexpr Index enough_tiles = 16, large = 1 << 20;
+    if (static_cast<double>(per) * static_cast<double>(layout_.planes) >= large)
+      layout_.planes_per_tile = std::min(layout_.planes_per_tile, std::max<Index>(1, layout_.planes / enough_tiles));
     if (layout_.lanes_from == 0) choose_lane_group();
     choose_strips();
     count_tiles();
@@ -506,7 +538,7 @@ class LayoutMaker {
   }
 
   /// Bytes of the input that a tile reads: a run is stopped, and reports progress, between tiles alone.
-  static constexpr double max_tile_bytes = 1 << 26;
+  static constexpr double max_tile_bytes = 4e9;
   double tile_bytes_read() const {
     double cells = static_cast<double>(layout_.planes_per_tile) * static_cast<double>(layout_.lanes_per_tile);
     for (const AxisLayout& axis : layout_.axes) cells *= static_cast<double>(box_cells(axis.windows, axis.tile));
@@ -572,7 +604,8 @@ class LayoutMaker {
     const double max_box_bytes = is_alone ? static_cast<double>(tile_bytes_) : large;
     const double bytes_of_cell = box * static_cast<double>(work_) / static_cast<double>(longest);
     layout_.cut_cells = std::max<Index>(1, static_cast<Index>(max_box_bytes / bytes_of_cell));
-    if (layout_.cut_cells >= longest || layout_.folds_planes_as_lanes()) layout_.cut_axis = -1;
+    if (layout_.cut_cells >= longest || layout_.folds_planes_as_lanes() || layout_.method == RowMethod::scanned)
+      layout_.cut_axis = -1;
   }
 
   // ---- scratch
@@ -583,7 +616,7 @@ class LayoutMaker {
     return (span / axis.blocks->lattice + 1) * (axis.blocks->levels - 1);
   }
   void place_scratch() {
-    const bool rows_are_kept = layout_.method != RowMethod::lanes;
+    const bool rows_are_kept = layout_.method != RowMethod::lanes && layout_.method != RowMethod::scanned;
     const int last = layout_.last();
     constexpr Index chunk_bytes = 4096;
     layout_.chunk = std::max<Index>(64, chunk_bytes / work_);
@@ -681,7 +714,11 @@ class LayoutMaker {
       layout_.along_capacity = std::max<Index>(along_bytes / work_, layout_.lanes_per_tile);
       layout_.along_at = scratch.place(layout_.along_capacity, traits_.work_size);
     }
-    if (lifts_first()) {
+    if (layout_.method == RowMethod::scanned) {
+      Index rows = 1;
+      for (int a = 0; a < last; ++a) rows *= layout_.axes[static_cast<std::size_t>(a)].windows.max_taps();
+      layout_.scan_rows_at = scratch.place(rows, 2 * sizeof(Index));
+    } else if (lifts_first()) {
       layout_.lifted_at = scratch.place(box_elements + lanes_in_vector, traits_.work_size);
       layout_.counts_at = scratch.place(row().cells * layout_.lanes + lanes_in_vector, sizeof(double));
     }

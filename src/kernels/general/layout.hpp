@@ -38,6 +38,7 @@ enum class RowMethod : unsigned char {
   transposed,  ///< anything else: rows become lanes
   phases,      ///< transposed windows at a stride: each phase of the cells by pointers a tap apart
   sliding,     ///< the same for few rows, or windows that hardly ever repeat: output by output, a vector each
+  scanned,     ///< argmax of large windows of neighbouring cells: each window by itself, in two passes
   single,      ///< one window: neighbours are joined until little is left
 };
 
@@ -87,7 +88,7 @@ struct Layout {
   Index lane_group = 0;    ///< planes that become lanes together
   Index tree_pitch = 0, level_elements = 0, identity_elements = 0;
   Index along_capacity = 0;
-  std::size_t along_at = 0, origins_at = 0, pieces_at = 0;
+  std::size_t along_at = 0, origins_at = 0, scan_rows_at = 0, pieces_at = 0;
   std::size_t identity_at = 0, zeros_at = 0, levels_at = 0, trees_at = 0, stage_at[2] = {0, 0}, whole_at = 0,
               rows_at = 0, lanes_at = 0, folded_at = 0, lifted_at = 0, stored_at = 0, pointers_at = 0, counts_at = 0,
               packed_in_at = 0, packed_out_at = 0, bytes = 0;

@@ -232,6 +232,7 @@ class PositionLift {
   /// True if some cell since the last reset was a negative zero, whose sign keys do not have.
   bool saw_negative_zero() const { return saw_negative_zero_; }
   void reset() { saw_negative_zero_ = false; }
+  void assume_negative_zero() { saw_negative_zero_ = true; }
 
  private:
   /// Positions within a run, relative to its first cell. Shorter runs of the same axes begin alike.

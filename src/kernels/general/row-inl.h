@@ -400,12 +400,23 @@ class RowFold {
         E::put(v, to);
         continue;
       }
+      const bool is_inside = first >= 0 && first + (window.count - 1) * step < cells;
       for (Index c = 0; c < lanes; c += E::lanes) {
-        const TapsOfRow taps{row + c, first, step, cells, lanes, identity};
-        E::put(window.count == 0 ? E::splat(identity) : tree_of(taps, 0, window.count), to + c);
+        if (is_inside && window.count > 0)
+          E::put(tree_of(InnerTaps{from + c, step * lanes}, 0, window.count), to + c);
+        else if (window.count > 0)
+          E::put(tree_of(TapsOfRow{row + c, first, step, cells, lanes, identity}, 0, window.count), to + c);
+        else
+          E::put(E::splat(identity), to + c);
       }
     }
   }
+  /// Taps that are all there.
+  struct InnerTaps {
+    const Work* from;
+    Index step;
+    HWY_INLINE typename E::V operator()(Index tap) const { return E::load(from + tap * step); }
+  };
   struct TapsOfRow {
     const Work* row;
     Index first, step, cells, lanes;
@@ -416,7 +427,8 @@ class RowFold {
       return E::load(row + cell * lanes);
     }
   };
-  static typename E::V tree_of(const TapsOfRow& taps, Index first, Index count) {
+  template <class Taps>
+  static typename E::V tree_of(const Taps& taps, Index first, Index count) {
     const auto tap = [&](Index j) NDPOOL_ALWAYS_INLINE { return taps(first + j); };
     switch (count) {
       case 1: return joined<E, Join::tree, 0, 1>(tap);
