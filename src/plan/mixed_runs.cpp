@@ -56,6 +56,18 @@ std::optional<WorkKind> work_of_sum(const Scalar& x, const Scalar& y, const Kern
   return std::nullopt;
 }
 
+/// True if planes are without gaps, or have rows that are long enough to be folded where they are.
+bool has_dense_planes(const Rows& rows) {
+  constexpr Index long_row = 128;
+  Index stride = rows.horizontal.window.input * rows.inner.extent;
+  if (!rows.in_is_packed() || stride >= long_row) return rows.in_is_packed();
+  for (int v = rows.vertical_count - 1; v >= 0; --v) {
+    if (rows.vertical[v].stride.in != stride) return false;
+    stride *= rows.vertical[v].window.input;
+  }
+  return true;
+}
+
 std::optional<WorkKind> work_of(const PlanData& data, bool has_empty_windows) {
   const Scalar &x = scalar_of(data.kind), &y = scalar_of(data.result);
   switch (data.choice.combine) {
@@ -70,7 +82,10 @@ std::optional<WorkKind> work_of(const PlanData& data, bool has_empty_windows) {
 
 void add_mixed_plan(PlanData& data, bool has_empty_windows) {
   const std::optional<WorkKind> work = work_of(data, has_empty_windows);
-  if (work) data.mixed = SlicedPlan::make_mixed(data.kind, data.result, *work, data.choice, *data.rows);
+  if (!work) return;
+  // An extreme is a number of the input, but for that of an empty window, which is one of the result's type.
+  const bool folds_input = data.choice.combine != Combine::sum && !has_empty_windows && has_dense_planes(*data.rows);
+  data.mixed = SlicedPlan::make_mixed(data.kind, data.result, *work, folds_input, data.choice, *data.rows);
 }
 
 bool accepts_mixed(const PlanData& plan) { return plan.mixed != nullptr; }

@@ -96,10 +96,17 @@ void SlicedPlan::convert_slice(Index number, const MapArrays& arrays, char* scra
   const auto* const in = static_cast<const char*>(arrays.in) + at.in * static_cast<Index>(size_of(kind_));
   auto* const out = static_cast<char*>(arrays.out) + at.out * static_cast<Index>(size_of(result_));
   char* const results = scratch + analytic::slice_box_bytes(slice->cells);
-  const void* const numbers = convert.load[kind][work](slice->copy(analytic::SliceArray::in), in, scratch);
-  slice->sums->run_all(numbers, results, scratch + box_bytes_);
+  const void* numbers = results;
+  if (folds_input_) {
+    slice->sums->run_all(in, results, scratch + box_bytes_);
+    char* const converted = results + analytic::slice_box_bytes(slice->outputs);
+    numbers = convert.load[kind][work](slice->copy(analytic::SliceArray::tangent_out), results, converted);
+  } else {
+    const void* const cells = convert.load[kind][work](slice->copy(analytic::SliceArray::in), in, scratch);
+    slice->sums->run_all(cells, results, scratch + box_bytes_);
+  }
   const Rounding rounding = choice_.averages ? choice_.average.rounding : Rounding::half_even;
-  convert.store[work][result](slice->copy(analytic::SliceArray::out), results, out, rounding);
+  convert.store[work][result](slice->copy(analytic::SliceArray::out), numbers, out, rounding);
 }
 
 analytic::SliceKernel SlicedPlan::kernel() const {

@@ -17,9 +17,10 @@ class SlicedPlan {
   /// Derivatives of max and min with ties `all` or `split`.
   static std::unique_ptr<const SlicedPlan> make_ties(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
                                                      analytic::SliceMap map);
-  /// Values of max, min, sum or average of scalars `kind` as scalars `result`.
+  /// Values of max, min, sum or average of scalars `kind` as scalars `result`: numbers of the input are folded where
+  /// `folds_input`, and then converted; else they are converted first.
   static std::unique_ptr<const SlicedPlan> make_mixed(ScalarKind kind, ScalarKind result, mixed::WorkKind work,
-                                                      const KernelChoice& choice, const Rows& rows);
+                                                      bool folds_input, const KernelChoice& choice, const Rows& rows);
 
   /// False if `watch` stopped it.
   bool run(const MapArrays& arrays, const Watch& watch) const;
@@ -65,6 +66,7 @@ class SlicedPlan {
   enum class Use : unsigned char { analytic, ties, mixed };
   Use use_ = Use::analytic;
   mixed::WorkKind work_ = mixed::WorkKind::f32;
+  bool folds_input_ = false;
   std::vector<Cut> cuts_;
   std::vector<std::unique_ptr<const analytic::Slice>> slices_;  ///< one of each kind
   Index slice_count_ = 1;

@@ -31,12 +31,14 @@ class SlicedPlanMaker {
     sum_choice_.combine = Combine::sum;
   }
   /// Of a pool whose result has another type than the input.
-  SlicedPlanMaker(ScalarKind kind, ScalarKind result, mixed::WorkKind work, const KernelChoice& choice,
-                  const Rows& rows)
+  SlicedPlanMaker(ScalarKind kind, ScalarKind result, mixed::WorkKind work, bool folds_input,
+                  const KernelChoice& choice, const Rows& rows)
       : kind_(kind), choice_(choice), rows_(rows), is_vjp_(false), sum_choice_(choice) {
     constexpr ScalarKind kinds[] = {ScalarKind::kind_f32, ScalarKind::kind_f64, ScalarKind::kind_i64,
                                     ScalarKind::kind_u64};
     sums_ = kinds[static_cast<int>(work)];
+    plan_->folds_input_ = folds_input;
+    if (folds_input) sums_ = kind;
     plan_->choice_ = choice;
     plan_->kind_ = kind;
     plan_->result_ = result;
@@ -310,6 +312,7 @@ class SlicedPlanMaker {
     copy(SliceArray::gradient_in, &Strides::tangent_in, true, true);
     copy(SliceArray::out, &Strides::out, false, false);
     copy(SliceArray::tangent_out, &Strides::tangent_out, false, false);
+    if (plan_->folds_input_) slice->copies[static_cast<int>(SliceArray::tangent_out)] = packed_layout(slice->outputs);
     list_folds(*slice, extents);
     if (plan_->use_ == SlicedPlan::Use::analytic) count_taps(*slice, extents);
     return make_plans(*slice, extents) ? std::move(slice) : nullptr;
@@ -343,6 +346,12 @@ class SlicedPlanMaker {
     return layout;
   }
 
+  static CopyLayout packed_layout(Index count) {
+    CopyLayout layout;
+    layout.count = count;
+    if (count > 1) layout.axes.push_back({count, 1, 1});
+    return layout;
+  }
   /// Where runs are not contiguous in both the array and the box, the axis that is nearest to contiguous in the array
   /// comes before the last one.
   static void turn_to_nearest(std::vector<CopyAxis>& axes) {
@@ -427,7 +436,8 @@ class SlicedPlanMaker {
     rows.row_count = 1;
     for (std::size_t a = 0; a < axes_.size(); ++a) {
       const Extents& extent = extents[a];
-      const Strides stride{extent.packed_cells, extent.packed_outputs, extent.packed_cells, extent.packed_outputs};
+      const Index in = plan_->folds_input_ ? axes_[a].stride.in : extent.packed_cells;
+      const Strides stride{in, extent.packed_outputs, extent.packed_cells, extent.packed_outputs};
       if (axes_[a].is_lanes) {
         rows.inner = {extent.cells, stride};
       } else if (!axes_[a].is_pooled) {
@@ -501,8 +511,9 @@ std::unique_ptr<const SlicedPlan> SlicedPlan::make(ScalarKind kind, const Kernel
 }
 
 std::unique_ptr<const SlicedPlan> SlicedPlan::make_mixed(ScalarKind kind, ScalarKind result, mixed::WorkKind work,
-                                                         const KernelChoice& choice, const Rows& rows) {
-  return SlicedPlanMaker(kind, result, work, choice, rows).make();
+                                                         bool folds_input, const KernelChoice& choice,
+                                                         const Rows& rows) {
+  return SlicedPlanMaker(kind, result, work, folds_input, choice, rows).make();
 }
 
 std::unique_ptr<const SlicedPlan> SlicedPlan::make_ties(ScalarKind kind, const KernelChoice& choice, const Rows& rows,

@@ -395,8 +395,10 @@ class LayoutMaker {
   }
   /// A few channels behind every cell: a vector for each output costs less than to turn rows to lanes.
   bool lanes_slide() const {
-    constexpr Index max_taps = 32;
-    return layout_.lanes > 1 && row().is_regular() && row().kernel <= max_taps;
+    constexpr Index max_taps = 32, min_outputs = 16;
+    const Index taps = row().kernel;
+    return layout_.lanes > 1 && row().is_regular() &&
+           (taps <= max_fold_rows || (taps <= max_taps && row().outputs >= min_outputs));
   }
   /// Windows of even length at even places are windows of half the length over pairs.
   void halve() {

@@ -205,15 +205,22 @@ class PositionLift {
   /// Makes a packed box of `lanes` elements per cell from the one that begins at `from`.
   /// Position 0 is `from_first` cells, as flat indices count, before that.
   void operator()(const Bits* from, const BoxAxis* axes, int rank, Index lanes, Index from_first, Work* to) {
-    // Axes whose cells follow one another in memory are one run.
+    // Axes whose cells follow one another in memory are one run, as far as there is room for its positions.
     int top = rank;
     Index run = lanes;
     while (top > 0 && (axes[top - 1].cells == 1 || axes[top - 1].in_stride == run) &&
            run * axes[top - 1].cells <= capacity_)
       run *= axes[--top].cells;
-    int first = top;  // axes of one cell move no position
-    while (first < rank && axes[first].cells == 1) ++first;
-    place_along(axes + first, rank - first, lanes, run);
+    BoxAxis along[max_rank + 1];
+    int along_rank = 0;
+    Index cut = 1;  // cells of the axis before the run that are in it
+    if (top > 0 && axes[top - 1].in_stride == run && 2 * run <= capacity_) {
+      cut = capacity_ / run;
+      along[along_rank++] = {cut, run, axes[top - 1].cell_stride};
+    }
+    for (int a = top; a < rank; ++a)  // axes of one cell move no position
+      if (axes[a].cells > 1 || along_rank > 0) along[along_rank++] = axes[a];
+    place_along(along, along_rank, lanes, run * cut);
     Index position[max_rank + 1] = {};
     for (;;) {
       Index offset = 0, cell = from_first;
@@ -221,10 +228,12 @@ class PositionLift {
         offset += position[a] * axes[a].in_stride;
         cell += position[a] * axes[a].cell_stride;
       }
-      lift_run(from + offset, E::inverted(cell), to, run);
-      to += run;
+      const Index length = top > 0 ? std::min(cut, axes[top - 1].cells - position[top - 1]) * run : run;
+      lift_run(from + offset, E::inverted(cell), to, length);
+      to += length;
       int a = top - 1;
-      for (; a >= 0 && ++position[a] == axes[a].cells; --a) position[a] = 0;
+      if (a >= 0) position[a] += cut - 1;
+      for (; a >= 0 && ++position[a] >= axes[a].cells; --a) position[a] = 0;
       if (a < 0) return;
     }
   }

@@ -378,11 +378,48 @@ class RowFold {
           finish(sums, n, batch.to[r], f);
           continue;
         }
-        slide_row(row, batch.cells, first_cell, WindowWalk(windows, range.begin), windows.tap_step,
-                  range.end - range.begin, sums);
+        Index begin = range.begin, end_of_inner = range.begin;
+        if (windows.is_regular() && windows.kernel <= max_fold) {  // most windows have all their taps
+          const Index stride = windows.stride, start = begin * stride - windows.lo - first_cell;
+          const Index last = batch.cells - 1 - (windows.kernel - 1) * windows.tap_step;
+          const Index before = start < 0 ? std::min(detail::ceil_divide(-start, stride), range.end - begin) : 0;
+          if (before > 0)
+            slide_row(row, batch.cells, first_cell, WindowWalk(windows, begin), windows.tap_step, before, sums);
+          begin += before;
+          const Index first = start + before * stride;
+          end_of_inner = first > last ? begin : std::min(range.end, begin + (last - first) / stride + 1);
+          if (end_of_inner > begin)
+            slide_inner(row + first * lanes, end_of_inner - begin, windows, sums + before * lanes);
+          begin = end_of_inner;
+        }
+        if (begin < range.end)
+          slide_row(row, batch.cells, first_cell, WindowWalk(windows, begin), windows.tap_step, range.end - begin,
+                    sums + (begin - range.begin) * lanes);
         finish(sums, n, batch.to[r], f);
       }
     });
+  }
+  /// Outputs of regular windows of at most 8 taps that are all there.
+  void slide_inner(const Work* from, Index count, const Windows& windows, Work* to) const {
+    switch (windows.kernel) {
+      case 1: return slide_taps<1>(from, count, windows, to);
+      case 2: return slide_taps<2>(from, count, windows, to);
+      case 3: return slide_taps<3>(from, count, windows, to);
+      case 4: return slide_taps<4>(from, count, windows, to);
+      case 5: return slide_taps<5>(from, count, windows, to);
+      case 6: return slide_taps<6>(from, count, windows, to);
+      case 7: return slide_taps<7>(from, count, windows, to);
+      default: return slide_taps<8>(from, count, windows, to);
+    }
+  }
+  template <int kernel>
+  HWY_NOINLINE void slide_taps(const Work* from, Index count, const Windows& windows, Work* to) const {
+    const Index lanes = layout_.lanes, step = windows.tap_step * lanes, advance = windows.stride * lanes;
+    for (Index o = 0; o < count; ++o, from += advance, to += lanes)
+      for (Index c = 0; c < lanes; c += E::lanes) {
+        const auto tap = [&](auto j) NDPOOL_ALWAYS_INLINE { return E::load(from + c + j * step); };
+        E::put(joined<E, Join::tree, 0, kernel>(tap), to + c);
+      }
   }
   HWY_NOINLINE void slide_row(const Work* row, Index cells, Index first_cell, WindowWalk walk, Index step, Index count,
                               Work* to) const {
