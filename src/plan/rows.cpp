@@ -60,8 +60,7 @@ void choose_inner(Rows& rows) {
   // An axis that is contiguous in the input alone, as in Fortran order: results are turned round, which are fewer.
   constexpr Index min_lanes = 8;
   if (rows.inner.extent > 1 && rows.inner.stride.in == 1) return;
-  const int read =
-      loop_where([](const LoopAxis& loop) { return loop.stride.in == 1 && loop.extent >= min_lanes; });
+  const int read = loop_where([](const LoopAxis& loop) { return loop.stride.in == 1 && loop.extent >= min_lanes; });
   if (read >= 0) make_inner(read);
 }
 

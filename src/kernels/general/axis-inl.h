@@ -159,8 +159,16 @@ class AxisFold {
     for (Index phase = 0; phase < std::min(stride, count); ++phase) {
       const Index first = (begin + phase) / stride, outputs = (count - 1 - phase) / stride + 1;
       const AxisLayout& residue = call.axis.residues[static_cast<std::size_t>((begin + phase) % stride)];
-      (*this)(AxisCall<From, To>{residue, {first, first + outputs}, call.lo, call.hi, call.from, call.from_step, call.n,
-                                 call.to + phase * call.to_step, call.to_step * stride, nullptr});
+      (*this)(AxisCall<From, To>{residue,
+                                 {first, first + outputs},
+                                 call.lo,
+                                 call.hi,
+                                 call.from,
+                                 call.from_step,
+                                 call.n,
+                                 call.to + phase * call.to_step,
+                                 call.to_step * stride,
+                                 nullptr});
     }
   }
 

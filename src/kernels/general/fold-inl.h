@@ -147,7 +147,8 @@ void fold_one(int count, const From* const* rows, To* to, Index n, const Finish&
 }
 
 /// A long window of rows that are `step` apart, all of them present: the stated tree without rows in between. What 8,
-/// 16, ... rows make waits until as many others follow, as the digits of a binary counter do: `waiting` has room for 4 vectors a digit. Takes at least a vector.
+/// 16, ... rows make waits until as many others follow, as the digits of a binary counter do: `waiting` has room for 4
+/// vectors a digit. Takes at least a vector.
 template <class E, class From, class To>
 HWY_NOINLINE void fold_tall(const From* from, Index step, Index count, To* to, Index n, const Finish& f,
                             typename E::Work* waiting) {

@@ -25,8 +25,7 @@ class WindowScan {
   using Bits = typename E::Stored;
   using Work = typename E::Work;
 
-  explicit WindowScan(const Finish& finish)
-      : rule_(finish), zero_key_(rule_.is_float ? key_of(Bits{0}) : Bits{0}) {}
+  explicit WindowScan(const Finish& finish) : rule_(finish), zero_key_(rule_.is_float ? key_of(Bits{0}) : Bits{0}) {}
 
   /// The extreme of `count` rows of `n` cells each, at least one, whose columns are `column_step` positions apart.
   Work operator()(const Bits* from, const ScanRow* rows, Index count, Index n, Index column_step) {

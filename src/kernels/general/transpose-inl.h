@@ -31,15 +31,16 @@ using BitsOf =
 template <class T>
 inline constexpr int block_side = HWY_TARGET == HWY_SCALAR ? 1 : static_cast<int>(16 / sizeof(T));
 
-/// Transposes one block: `load(i)` is row i of the source, `store(j, v)` takes row j of the result.
-template <class T, class Load, class Store>
-HWY_INLINE void transpose_block(const Load& load, const Store& store) {
+/// Transposes one block, or several side by side in the 16-byte blocks of a vector of the tag `d`: `load(i)` is row i
+/// of the source, `store(j, v)` takes row j of the result.
+template <class T, class D, class Load, class Store>
+HWY_INLINE void transpose_block(D d, const Load& load, const Store& store) {
 #if HWY_TARGET == HWY_SCALAR
+  static_cast<void>(d);
   store(0, load(0));
 #else
   constexpr int side = block_side<T>;
-  const hn::FixedTag<T, side> d;
-  using V = hn::Vec<decltype(d)>;
+  using V = hn::Vec<D>;
   V a[side], b[side];
   HWY_UNROLL(16)
   for (int i = 0; i < side; ++i) a[i] = load(i);
@@ -87,7 +88,23 @@ HWY_NOINLINE void rows_to_lanes(const Rows& rows, Index count, Index n, Element*
   constexpr Index side = block_side<T>;
   const hn::FixedTag<T, side> d;
   T* const lanes = reinterpret_cast<T*>(to);
-  for (Index r = 0; r < count; r += side) {
+  Index r = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(hn::ScalableTag<T>()) >= 2 * side) {  // two blocks side by side
+    const hn::FixedTag<T, 2 * side> both;
+    for (; n >= side && r + 2 * side <= count; r += 2 * side)
+      for (Index c = 0; c < n; c += side) {
+        const Index at = std::min(c, n - side);
+        const auto part = [&](Index i) NDPOOL_ALWAYS_INLINE {
+          return hn::LoadU(d, reinterpret_cast<const T*>(rows(r + i)) + at);
+        };
+        transpose_block<T>(
+            both, [&](int i) NDPOOL_ALWAYS_INLINE { return hn::Combine(both, part(i + side), part(i)); },
+            [&](int j, auto v) NDPOOL_ALWAYS_INLINE { hn::StoreU(v, both, lanes + (at + j) * pitch + r); });
+      }
+  }
+#endif
+  for (; r < count; r += side) {
     const Index last_row = std::min(r + side, count) - 1;
     for (Index c = 0; c < n; c += side) {
       const Index at = n >= side ? std::min(c, n - side) : 0;
@@ -98,11 +115,12 @@ HWY_NOINLINE void rows_to_lanes(const Rows& rows, Index count, Index n, Element*
       };
       if (HWY_LIKELY(last_row == r + side - 1 && at + side <= rows.room(last_row))) {
         transpose_block<T>(
-            [&](int i) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, reinterpret_cast<const T*>(rows(r + i)) + at); },
+            d, [&](int i) NDPOOL_ALWAYS_INLINE { return hn::LoadU(d, reinterpret_cast<const T*>(rows(r + i)) + at); },
             store);
         continue;
       }
       transpose_block<T>(
+          d,
           [&](int i) NDPOOL_ALWAYS_INLINE {
             alignas(16) T copy[side] = {};
             std::memcpy(copy, rows(std::min(r + i, last_row)) + at, static_cast<std::size_t>(columns) * sizeof(T));
@@ -127,7 +145,22 @@ HWY_NOINLINE void lanes_to_rows(const Element* from, Index pitch, const Rows& ro
   constexpr Index side = block_side<T>;
   const hn::FixedTag<T, side> d;
   const T* const lanes = reinterpret_cast<const T*>(from);
-  for (Index r = 0; r < count; r += side)
+  Index r = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(hn::ScalableTag<T>()) >= 2 * side) {
+    const hn::FixedTag<T, 2 * side> both;
+    for (; n >= side && r + 2 * side <= count; r += 2 * side)
+      for (Index c = 0; c < n; c += side) {
+        const Index at = std::min(c, n - side);
+        const auto load = [&](int i) NDPOOL_ALWAYS_INLINE { return hn::LoadU(both, lanes + (at + i) * pitch + r); };
+        transpose_block<T>(both, load, [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
+          hn::StoreU(hn::LowerHalf(d, v), d, reinterpret_cast<T*>(rows(r + j)) + at);
+          hn::StoreU(hn::UpperHalf(d, v), d, reinterpret_cast<T*>(rows(r + j + side)) + at);
+        });
+      }
+  }
+#endif
+  for (; r < count; r += side)
     for (Index c = 0; c < n; c += side) {
       const Index at = n >= side ? std::min(c, n - side) : 0;
       const Index columns = std::min(side, n - at);
@@ -135,12 +168,12 @@ HWY_NOINLINE void lanes_to_rows(const Element* from, Index pitch, const Rows& ro
         return hn::LoadU(d, lanes + (at + std::min<Index>(i, columns - 1)) * pitch + r);
       };
       if (HWY_LIKELY(r + side <= count && at + side <= rows.room(r + side - 1))) {
-        transpose_block<T>(load, [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
+        transpose_block<T>(d, load, [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
           hn::StoreU(v, d, reinterpret_cast<T*>(rows(r + j)) + at);
         });
         continue;
       }
-      transpose_block<T>(load, [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
+      transpose_block<T>(d, load, [&](int j, auto v) NDPOOL_ALWAYS_INLINE {
         if (r + j >= count) return;
         alignas(16) T copy[side];
         hn::Store(v, d, copy);
