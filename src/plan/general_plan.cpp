@@ -6,7 +6,8 @@
 namespace ndpool {
 
 namespace {
-constexpr std::size_t max_scratch = std::size_t{1} << 30;  // of windows of thousands of rows, which the reference would take hours for
+constexpr std::size_t max_scratch = std::size_t{1}
+                                    << 30;  // of windows of thousands of rows, which the reference would take hours for
 }
 
 std::unique_ptr<const GeneralPlan> GeneralPlan::make(ScalarKind kind, const KernelChoice& choice, const Rows& rows,
