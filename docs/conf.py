@@ -97,9 +97,11 @@ def make_accessible(app: Any, page: str, template: str, context: dict[str, Any],
 
 def name_aliases(
     app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returns: str
-) -> tuple[str, str]:
+) -> tuple[str, str] | None:
     """Writes aliases in a union as names, not as the objects that autodoc has in their place."""
-    return re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", signature or ""), returns
+    if not signature:
+        return None
+    return re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", signature), returns
 
 
 def setup(app: Any) -> None:
