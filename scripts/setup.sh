@@ -8,7 +8,7 @@ part=${1:-}
 case $part in
   build)
     reason="to build the library, the command, the examples and the tests"
-    packages="libhwy-dev libgtest-dev libboost-dev libcli11-dev libfmt-dev libpng-dev nlohmann-json3-dev libeigen3-dev"
+    packages="libhwy-dev libgtest-dev libboost-dev libcli11-dev libfmt-dev libpng-dev nlohmann-json3-dev libeigen3-dev libomp-dev"
     fedora="gcc-c++ cmake ninja-build pkgconf google-highway-devel gtest-devel boost-devel cli11-devel fmt-devel libpng-devel json-devel eigen3-devel"
     arch="gcc cmake ninja pkgconf highway gtest boost cli11 fmt libpng nlohmann-json eigen"
     homebrew="cmake ninja pkgconf highway googletest boost cli11 fmt libpng nlohmann-json eigen"
