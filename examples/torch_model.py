@@ -14,7 +14,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-import ndpool
 import ndpool.torch
 
 
@@ -95,7 +94,6 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(arguments.threads)
-    ndpool.set_threads(arguments.threads)
     image = torch.randn(arguments.batch, 3, arguments.size, arguments.size)
     features = torch.randn(arguments.batch, 64, arguments.size // 2, arguments.size // 2)
     for layout in (torch.contiguous_format, torch.channels_last):

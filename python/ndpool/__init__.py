@@ -4,7 +4,7 @@ NumPy arrays in, NumPy arrays out; inputs may also be anything with DLPack. Ever
 `.jvp` and `.vjp`.
 """
 
-from ndpool._core import __version__, get_threads, set_threads, targets
+from ndpool._core import __version__, get_executor, get_threads, set_executor, set_threads, targets
 from ndpool._operators import (
     PlanSummary,
     adaptive_avg_pool,
@@ -41,6 +41,7 @@ __all__ = [
     "adaptive_sum_pool",
     "avg_pool",
     "explain_plan",
+    "get_executor",
     "get_threads",
     "global_avg_pool",
     "global_lp_pool",
@@ -53,6 +54,7 @@ __all__ = [
     "max_unpool",
     "min_pool",
     "output_shape",
+    "set_executor",
     "set_threads",
     "smooth_max_pool",
     "sum_pool",

@@ -40,6 +40,7 @@ def main() -> int:
     print(f"ndpool {ndpool.__version__}")
     print(f"targets: {', '.join(ndpool.targets())} (in use: {ndpool._core.target()})")
     print(f"threads: {ndpool.get_threads()}")
+    print(f"OpenMP: {ndpool._core.openmp_runtime() or 'no runtime is loaded'}")
     wrong = _self_check()
     print(f"self-check: {'FAILED: ' + ', '.join(wrong) if wrong else 'passed'}")
     return 1 if wrong else 0

@@ -1,4 +1,5 @@
 // The compiled module `ndpool._core`: pools, their maps on arrays, threads and targets.
+#include "executor.hpp"
 #include "maps.hpp"
 
 #include <nanobind/nanobind.h>
@@ -152,8 +153,9 @@ NB_MODULE(_core, module) {
   add_object_protocol(unpool, [](const DescribedUnpool& self) { return self.recipe(); });
 
   module.def("set_threads", &set_thread_count, required("count"),
-             "Pools on this many threads from now on, the caller's included.");
-  module.def("get_threads", &get_threads, "The number of threads in use.");
+             "Makes ndpool's own threads this many, the caller's included.");
+  module.def("get_threads", &get_threads, "The number of ndpool's own threads, the caller's included.");
+  add_executors(module);
   module.def("targets", &targets, "Names of the instruction sets this machine can run kernels for, best first.");
   module.def("target", &target, "The instruction set in use.");
   add_tensor_calls(module);

@@ -1,6 +1,7 @@
 // The table of `tensor_maps.hpp`: the maps on arrays, for tensors that somebody else has read.
 #include "tensor_maps.hpp"
 
+#include "executor.hpp"
 #include "operands.hpp"
 
 #include <algorithm>
@@ -23,10 +24,11 @@ Array array_of(const TensorRef& tensor, bool is_new = false) {
   return array;
 }
 
-/// Calls `f()`. Faults of the arrays are left to the checked path.
+/// Calls `f()` on the threads of tensors. Faults of the arrays are left to the checked path.
 template <class F>
 Outcome guarded(F f) {
   try {
+    const ScopedExecutor threads(tensor_executor());
     f();
     return Outcome::done;
   } catch (nb::python_error& error) {

@@ -326,7 +326,7 @@ def pool_with_indices(x: Tensor, described: Pooling) -> tuple[Tensor, Tensor]:
     return curved(x, described), Extreme.apply(x.detach(), described, True)[1]
 
 
-def backward_of(described: Pooling, x: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+def backward_of(described: Pooling, x: Tensor) -> Callable[[Any, Tensor], Tensor]:
     """The gradient at tensors like x, of what the node saves (winners, or x) and of gy."""
     kind = traits_of(described.pool).kind
     if kind == "linear":

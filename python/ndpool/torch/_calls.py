@@ -50,6 +50,10 @@ def find_native() -> Any:
 
 native = find_native()
 
+# Tensors are pooled on torch's threads. A torch without OpenMP has others, which only it can use.
+if "ATen parallel backend: OpenMP" in torch.__config__.parallel_info():
+    _core.use_torch_threads(torch.get_num_threads)
+
 
 def remembered(reference: Callable[..., Any], *, autocasts: bool, indexed: bool) -> Any:
     """`calls(x, *arguments)`: the result, or None for calls that are new or that Python serves."""

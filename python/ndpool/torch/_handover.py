@@ -1,4 +1,4 @@
-"""Calls that torch serves faster: a twin hands them to torch, which gives the same result.
+"""Calls that torch serves faster: their functions hand them to torch, which gives the same result.
 
 One row per class of calls, with what was measured: torch's time over ndpool's, one thread, by
 `bench/peers.py` on generated pools. A row goes when the kernels catch up; to measure them, set

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch._prims_common import suggest_memory_format
 
-from ndpool._core import Pool, Unpool
+from ndpool._core import Pool, Unpool, on_torch_threads
 from ndpool._operators import _make
 
 
@@ -140,24 +140,27 @@ def winner_dtype(pool: Pool, shape: tuple[int, ...]) -> torch.dtype:
 
 def forward(x: Tensor, pooling: Pooling) -> Tensor:
     shape, strides, _ = layout_of(pooling, x.shape, x.stride())
-    return pooling.pool.forward(resolved(x), x.new_empty_strided(shape, strides))
+    y = x.new_empty_strided(shape, strides)
+    return on_torch_threads(pooling.pool.forward, resolved(x), y)
 
 
 def forward_with_winners(x: Tensor, pooling: Pooling, flat: bool) -> tuple[Tensor, Tensor]:
     """y, and what the derivative needs: flat int64 indices, or the numbers of the winning taps."""
     shape, strides, taps = layout_of(pooling, x.shape, x.stride())
     winners = x.new_empty_strided(shape, strides, dtype=torch.int64 if flat else taps)
-    return pooling.pool.forward(resolved(x), x.new_empty_strided(shape, strides), winners)
+    y = x.new_empty_strided(shape, strides)
+    return on_torch_threads(pooling.pool.forward, resolved(x), y, winners)
 
 
 def vjp(x: Tensor, gy: Tensor, pooling: Pooling) -> Tensor:
     gx = new_tensor(x, x.shape, pooling.format.gradient_axis(x))
-    return pooling.pool.vjp(resolved(x), resolved(gy), gx)
+    return on_torch_threads(pooling.pool.vjp, resolved(x), resolved(gy), gx)
 
 
 def jvp(x: Tensor, dx: Tensor, pooling: Pooling) -> Tensor:
     shape, strides, _ = layout_of(pooling, x.shape, x.stride())
-    return pooling.pool.jvp(resolved(x), resolved(dx), x.new_empty_strided(shape, strides))
+    dy = x.new_empty_strided(shape, strides)
+    return on_torch_threads(pooling.pool.jvp, resolved(x), resolved(dx), dy)
 
 
 class Linear(NamedTuple):
@@ -204,12 +207,12 @@ def apply_linear(x: Tensor, winners: Tensor | None, linear: Linear) -> Tensor:
     kind, pool, shape, *_ = linear
     x = resolved(x)
     if kind == "pool":
-        return pool.forward(x, out)
+        return on_torch_threads(pool.forward, x, out)
     if kind == "spread":
-        return pool.vjp(shape, x, out)
+        return on_torch_threads(pool.vjp, shape, x, out)
     if kind == "gather":
-        return pool.jvp_from_indices(winners, x, out)
-    return pool.vjp_from_indices(winners, x, out)
+        return on_torch_threads(pool.jvp_from_indices, winners, x, out)
+    return on_torch_threads(pool.vjp_from_indices, winners, x, out)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -218,7 +221,8 @@ def unpool_of(size: tuple[int, ...]) -> Unpool:
 
 
 def unpool(y: Tensor, indices: Tensor, size: tuple[int, ...]) -> Tensor:
-    return unpool_of(size).forward(resolved(y), indices, new_unpooled(y, size))
+    x = new_unpooled(y, size)
+    return on_torch_threads(unpool_of(size).forward, resolved(y), indices, x)
 
 
 def new_unpooled(y: Tensor, size: Sequence[Any]) -> Tensor:

@@ -18,6 +18,7 @@ from torch.autograd import forward_ad
 from torch.compiler import is_dynamo_compiling as is_compiling
 from torch.overrides import handle_torch_function
 
+from ndpool._core import on_torch_threads
 from ndpool.torch import _autograd, _calls, _handover, _maps
 from ndpool.torch._maps import Format, Pooling
 from ndpool.torch._operators import operators
@@ -91,7 +92,7 @@ class Twin:
             if is_foreign(x):
                 return operators.forward(x, _maps.text_of(pooling))
             return _autograd.pool(x, pooling)
-        return pooling.pool.forward(x, x.new_empty_strided(shape, strides))
+        return on_torch_threads(pooling.pool.forward, x, x.new_empty_strided(shape, strides))
 
     def with_indices(self, x: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
         """The same, with the int64 indices of the winners."""
@@ -107,7 +108,8 @@ class Twin:
                 return operators.forward_with_winners(x, _maps.text_of(pooling), True)
             return _autograd.pool_with_indices(x, pooling)
         indices = x.new_empty_strided(shape, strides, dtype=torch.int64)
-        return pooling.pool.forward(x, x.new_empty_strided(shape, strides), indices)
+        y = x.new_empty_strided(shape, strides)
+        return on_torch_threads(pooling.pool.forward, x, y, indices)
 
     def find(self, x: Tensor, arguments: tuple[Any, ...]) -> Plan:
         if is_tracing():
