@@ -2,38 +2,13 @@
 // arrays from other languages.
 #pragma once
 
+#include <ndpool/lists.h>
 #include <ndpool/half.hpp>
 
 #include <cstdint>
 #include <type_traits>
 
 namespace ndpool {
-
-/// Every built-in scalar: `ROW(name, type)` for each. Floats have derivatives. One row here feeds declaration,
-/// dispatch, tests and benchmarks.
-#define NDPOOL_FLOATS(ROW) \
-  ROW(f32, float)          \
-  ROW(f64, double)         \
-  ROW(f16, ndpool::f16)    \
-  ROW(bf16, ndpool::bf16)
-/// The integers that have kernels of their own.
-#define NDPOOL_KERNEL_INTEGERS(ROW) \
-  ROW(i8, std::int8_t)              \
-  ROW(u8, std::uint8_t)             \
-  ROW(i16, std::int16_t)            \
-  ROW(u16, std::uint16_t)           \
-  ROW(i32, std::int32_t)            \
-  ROW(i64, std::int64_t)
-/// All built-in integers, bool included.
-#define NDPOOL_INTEGERS(ROW)  \
-  NDPOOL_KERNEL_INTEGERS(ROW) \
-  ROW(u32, std::uint32_t)     \
-  ROW(u64, std::uint64_t)     \
-  ROW(boolean, bool)
-/// All built-in scalars.
-#define NDPOOL_DTYPES(ROW) \
-  NDPOOL_FLOATS(ROW)       \
-  NDPOOL_INTEGERS(ROW)
 
 namespace dtypes {  // because f16 and bf16 are types of ndpool's own
 /// A built-in scalar as a value. One enumerator per row of NDPOOL_DTYPES, by its name.

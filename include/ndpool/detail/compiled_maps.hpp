@@ -16,14 +16,15 @@ class KernelPlan;
 
 namespace reduction {
 
-struct Max;
-struct Min;
-struct Sum;
-struct Average;
-struct SmoothMax;
-struct Lp;
-/// Any of the built-in reducers, with its options.
-using Any = std::variant<Max, Min, Sum, Average, SmoothMax, Lp>;
+#define NDPOOL_ROW(name, type) struct type;
+NDPOOL_REDUCERS(NDPOOL_ROW)
+#undef NDPOOL_ROW
+template <class, class... Reducers>
+using VariantBehind = std::variant<Reducers...>;
+/// Any of the built-in reducers, with its options: one alternative per row of NDPOOL_REDUCERS.
+#define NDPOOL_ROW(name, type) , type
+using Any = VariantBehind<void NDPOOL_REDUCERS(NDPOOL_ROW)>;
+#undef NDPOOL_ROW
 
 }  // namespace reduction
 
