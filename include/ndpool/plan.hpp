@@ -12,9 +12,9 @@ namespace ndpool {
 /// the scalar of inputs and results. Made by `Pool::plan`.
 ///
 /// Every map takes pointers, or views, which are checked against the shape and strides of the plan. Results (y, dy, gy,
-/// indices) are packed; dx and gx have the strides of x. Every map checks its arguments before it writes, and throws
-/// `ndpool::Error`; arrays must not overlap. Maps return false if their `ProgressCallback` cancelled them, true
-/// otherwise.
+/// indices) are packed unless PlanOptions says otherwise; dx and gx have the strides of x. Every map checks its
+/// arguments before it writes, and throws `ndpool::Error`; arrays must not overlap. Maps return false if their
+/// `ProgressCallback` cancelled them, true otherwise.
 ///
 /// Cost: a plan takes 16 bytes, and copies share what is behind them. Running allocates nothing once each thread has
 /// its scratch (`scratch_bytes`); a map without a compiled implementation runs the reference, which may allocate.
@@ -33,8 +33,10 @@ class Plan {
   [[nodiscard]] const Shape& input_shape() const { return state().shape; }
   /// Strides of the inputs, in elements.
   [[nodiscard]] const Shape& strides() const { return state().strides; }
-  /// Shape of the results, which are packed.
+  /// Shape of the results.
   [[nodiscard]] const Shape& output_shape() const { return state().output_shape; }
+  /// Strides of the results, in elements.
+  [[nodiscard]] const Shape& result_strides() const { return state().result_strides; }
 
   /// Scratch that each thread keeps after its first run of this plan; 0 if the reference runs every map.
   [[nodiscard]] std::size_t scratch_bytes() const { return state().maps.scratch_bytes(); }
@@ -185,18 +187,19 @@ class Plan {
 
   struct State {
     Pool pool;
-    Shape shape, strides, output_shape;
+    Shape shape, strides, output_shape, result_strides;
     detail::CheckedLayout in_layout, out_layout;
     detail::CompiledMaps maps;
 
     State(const Pool& its_pool, const Shape& its_shape, const Shape& its_strides, const Shape& result_shape,
-          detail::CompiledMaps its_maps)
+          const Shape& its_result_strides, detail::CompiledMaps its_maps)
         : pool(its_pool),
           shape(its_shape),
           strides(its_strides),
           output_shape(result_shape),
+          result_strides(its_result_strides),
           in_layout(shape, strides),
-          out_layout(output_shape, packed_strides(output_shape)),
+          out_layout(output_shape, result_strides),
           maps(std::move(its_maps)) {}
 
     template <class E>
@@ -205,7 +208,7 @@ class Plan {
     }
     template <class E>
     View<E> out(E* data) const {
-      return {data, output_shape};
+      return {data, output_shape, result_strides};
     }
   };
 
@@ -237,7 +240,7 @@ class Plan {
   }
   template <class E>
   E* data_out(const View<E>& view, Argument argument) const {
-    require(check_layout(view, state().output_shape, packed_strides(state().output_shape), argument));
+    require(check_layout(view, state().output_shape, state().result_strides, argument));
     return view.data();
   }
   template <class E>
@@ -286,10 +289,14 @@ Plan<T> Pool::plan(const Shape& shape, const Shape& strides, const PlanOptions& 
     require(spec::core::check_value(resolved, reducer));
     return true;
   });
-  const Shape out_strides = packed_strides(resolved.output_shape());
+  const Shape out_shape = windows_.visible_shape(resolved);
+  const Shape out_strides = options.result_strides.empty() ? packed_strides(out_shape) : options.result_strides;
+  require(detail::check_count(Argument::strides, out_strides.size(), out_shape.size()));
+  const Shape all_strides = options.result_strides.empty() ? packed_strides(resolved.output_shape())
+                                                           : windows_.strides_of_all_axes(resolved, out_strides);
   return Plan<T>(std::make_shared<const typename Plan<T>::State>(
-      *this, shape, in_strides, windows_.visible_shape(resolved),
-      compiled_maps<T>(resolved, {in_strides, out_strides, in_strides, out_strides}, options)));
+      *this, shape, in_strides, out_shape, out_strides,
+      compiled_maps<T>(resolved, {in_strides, all_strides, in_strides, all_strides}, options)));
 }
 
 }  // namespace ndpool

@@ -1,7 +1,7 @@
 // What can be asked of a plan, and what can be asked about it.
 #pragma once
 
-#include <ndpool/fault.hpp>
+#include <ndpool/extents.hpp>
 
 #include <cstddef>
 #include <string>
@@ -31,6 +31,8 @@ struct PlanOptions {
   /// The name of the implementation to run, in all maps that have it; empty for the first that accepts the problem.
   /// "reference" runs every map by the reference.
   std::string implementation = {};
+  /// Strides of the results (y, dy, gy, indices), in elements; packed if left empty.
+  Shape result_strides = {};
 };
 
 /// How a plan runs one map.

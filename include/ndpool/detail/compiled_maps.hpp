@@ -14,16 +14,22 @@ namespace ndpool {
 
 class KernelPlan;
 
+namespace detail {
+
+/// A variant of all types but the first: for lists of which every row begins with a comma.
+template <class, class... Types>
+using VariantBehind = std::variant<Types...>;
+
+}  // namespace detail
+
 namespace reduction {
 
 #define NDPOOL_ROW(name, type) struct type;
 NDPOOL_REDUCERS(NDPOOL_ROW)
 #undef NDPOOL_ROW
-template <class, class... Reducers>
-using VariantBehind = std::variant<Reducers...>;
-/// Any of the built-in reducers, with its options: one alternative per row of NDPOOL_REDUCERS.
 #define NDPOOL_ROW(name, type) , type
-using Any = VariantBehind<void NDPOOL_REDUCERS(NDPOOL_ROW)>;
+/// Any of the built-in reducers, with its options: one alternative per row of NDPOOL_REDUCERS.
+using Any = ndpool::detail::VariantBehind<void NDPOOL_REDUCERS(NDPOOL_ROW)>;
 #undef NDPOOL_ROW
 
 }  // namespace reduction
