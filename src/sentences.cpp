@@ -6,9 +6,7 @@
 
 namespace ndpool {
 
-namespace {
-
-const char* name(Argument argument) {
+const char* name_of(Argument argument) {
   switch (argument) {
     case Argument::none: return "argument";
     case Argument::shape: return "shape";
@@ -38,6 +36,8 @@ const char* name(Argument argument) {
   return "argument";
 }
 
+namespace {
+
 /// Words and numbers of one sentence, one behind the other.
 class Sentence {
  public:
@@ -65,7 +65,7 @@ class Sentence {
 struct Subject {
   const Fault& fault;
   friend Sentence& operator<<(Sentence& out, const Subject& subject) {
-    out << name(subject.fault.argument) << " " << subject.fault.values[0];
+    out << name_of(subject.fault.argument) << " " << subject.fault.values[0];
     if (subject.fault.axis >= 0) out << " on axis " << subject.fault.axis;
     return out;
   }
@@ -84,7 +84,7 @@ struct Count {
 
 std::string message(const Fault& fault) {
   const Index* v = fault.values;
-  const char* argument = name(fault.argument);
+  const char* argument = name_of(fault.argument);
   Sentence out;
   switch (fault.code) {
     case Code::none: out << "nothing is wrong"; break;

@@ -1,6 +1,7 @@
 // Faults at the edge: an exception with a code and one sentence.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/fault.hpp>
 
 #include <stdexcept>
@@ -9,10 +10,10 @@
 namespace ndpool {
 
 /// One sentence that names the argument, the axis, the value and the rule it broke.
-[[nodiscard]] std::string message(const Fault& fault);
+[[nodiscard]] NDPOOL_API std::string message(const Fault& fault);
 
 /// Thrown by every public entry before it writes anything. `what()` is `message(fault())`.
-class Error : public std::invalid_argument {
+class NDPOOL_API Error : public std::invalid_argument {
  public:
   /// The error for a fault, with its sentence.
   explicit Error(const Fault& fault) : std::invalid_argument(message(fault)), fault_(fault) {}
@@ -26,7 +27,7 @@ class Error : public std::invalid_argument {
 };
 
 /// Throws an Error.
-[[noreturn]] void raise(const Fault& fault);
+[[noreturn]] NDPOOL_API void raise(const Fault& fault);
 
 /// Throws if something is wrong.
 constexpr void require(const Fault& fault) {

@@ -2,6 +2,7 @@
 // result once. Conversions are plain bit arithmetic, the same on every machine and in constant expressions.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/spec/scalar.hpp>
 
 #include <bit>
@@ -15,7 +16,7 @@ namespace ndpool {
 /// because that is exact; so it compares as a float (NaN is unordered, +0 == -0) and is one in arithmetic with other
 /// types. The way back rounds to nearest, ties to even, and has to be asked for.
 template <int ExponentBits>
-struct ShortFloat {
+struct NDPOOL_API ShortFloat {
   static_assert(5 <= ExponentBits && ExponentBits <= 8,
                 "ndpool: neither range nor twice the digits may exceed a float");
   std::uint16_t bits;  ///< sign, exponent, fraction

@@ -11,6 +11,7 @@
 // anything. A layer that was moved from keeps its parameters and forgets the rest.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/edges.hpp>
 #include <ndpool/nn/tensor.hpp>
 #include <ndpool/plan.hpp>
@@ -24,7 +25,7 @@ namespace ndpool::nn {
 
 /// A layer with a forward and a backward map. Not safe to share between threads: a layer keeps what its backward map
 /// needs.
-class Layer {
+class NDPOOL_API Layer {
  public:
   virtual ~Layer() = default;
 
@@ -48,7 +49,7 @@ class Layer {
 };
 
 /// What all pools share: axes 0 and 1 are batch and channels, the others are pooled.
-class PoolLayer : public Layer {
+class NDPOOL_API PoolLayer : public Layer {
  public:
   /// y = R(x). Allocates the result, a plan when the shape is new, and in training mode what `backward` needs. Throws
   /// before it changes anything.
@@ -104,7 +105,7 @@ class PoolLayer : public Layer {
 
 /// Max. Keeps for each output the number of the winner's tap, in 1 byte up to 255 taps, 2 up to 65535, then 4 or 8; of
 /// global pools with ties `all` and `split` one bit per input element.
-class MaxLayer : public PoolLayer {
+class NDPOOL_API MaxLayer : public PoolLayer {
  public:
   ~MaxLayer() override = default;
   std::size_t kept_bytes() const final;
@@ -147,7 +148,7 @@ class MaxLayer : public PoolLayer {
 };
 
 /// Average: keeps nothing, since its derivative does not depend on the input.
-class AverageLayer : public PoolLayer {
+class NDPOOL_API AverageLayer : public PoolLayer {
  public:
   std::size_t kept_bytes() const final { return 0; }
 
@@ -162,7 +163,7 @@ class AverageLayer : public PoolLayer {
 };
 
 /// Smooth max: keeps the input, on which all its weights depend.
-class SmoothMaxLayer : public PoolLayer {
+class NDPOOL_API SmoothMaxLayer : public PoolLayer {
  public:
   ~SmoothMaxLayer() override = default;
   std::size_t kept_bytes() const final { return static_cast<std::size_t>(x_.size()) * sizeof(float); }
@@ -201,7 +202,7 @@ struct WindowOptions {
 };
 
 /// `MaxPoolND({3, 3, 3}, {2, 2, 2})`; as many axes are pooled as the kernel has entries.
-class MaxPoolND : public MaxLayer {
+class NDPOOL_API MaxPoolND : public MaxLayer {
  public:
   /// An empty stride is the kernel. Throws if the numbers fit no shape.
   explicit MaxPoolND(const Shape& kernel, const Shape& stride = {}, const WindowOptions& options = {})
@@ -227,7 +228,7 @@ struct MaxPool2D : MaxPoolND {
 };
 
 /// Average over as many axes as the kernel has entries; an empty stride is the kernel.
-class AvgPoolND : public AverageLayer {
+class NDPOOL_API AvgPoolND : public AverageLayer {
  public:
   /// Average over as many axes as the kernel has entries; an empty stride is the kernel.
   explicit AvgPoolND(const Shape& kernel, const Shape& stride = {}, const WindowOptions& options = {},
@@ -257,19 +258,19 @@ struct AvgPool2D : AvgPoolND {
 };
 
 /// Smooth max over as many axes as the kernel has entries; an empty stride is the kernel.
-struct SmoothMaxPoolND : SmoothMaxLayer {
+struct NDPOOL_API SmoothMaxPoolND : SmoothMaxLayer {
   /// Smooth max over as many axes as the kernel has entries; an empty stride is the kernel.
   explicit SmoothMaxPoolND(const Shape& kernel, const Shape& stride = {}, const WindowOptions& options = {},
                            const SmoothMaxOptions& smooth = {});
 };
 
 /// Bins of nearly equal length: `AdaptiveMaxPoolND({7, 7})`.
-struct AdaptiveMaxPoolND : MaxLayer {
+struct NDPOOL_API AdaptiveMaxPoolND : MaxLayer {
   /// One number of bins per pooled axis.
   explicit AdaptiveMaxPoolND(const Shape& output_size);
 };
 /// Average over bins of nearly equal length: `AdaptiveAvgPoolND({7, 7})`.
-struct AdaptiveAvgPoolND : AverageLayer {
+struct NDPOOL_API AdaptiveAvgPoolND : AverageLayer {
   /// Average over bins of nearly equal length: `AdaptiveAvgPoolND({7, 7})`.
   explicit AdaptiveAvgPoolND(const Shape& output_size);
 };
@@ -280,12 +281,12 @@ struct AdaptiveAvgPoolND : AverageLayer {
 /// `ties` says which of equal maxima get the gradient: `all` of them, each in full (the default); the `first`; or all,
 /// with the gradient `split` evenly. For n elements per output, training keeps n / 8 bytes per output, for `first` 1
 /// byte up to 255 elements, 2 up to 65535, then 4.
-struct GlobalMaxPool : MaxLayer {
+struct NDPOOL_API GlobalMaxPool : MaxLayer {
   /// Pools the last `pooled_axes` axes.
   explicit GlobalMaxPool(int pooled_axes, bool keepdims = false, Ties ties = Ties::all);
 };
 /// Average of all cells of `pooled_axes` axes. See GlobalMaxPool.
-struct GlobalAvgPool : AverageLayer {
+struct NDPOOL_API GlobalAvgPool : AverageLayer {
   /// Average of all cells of `pooled_axes` axes. See GlobalMaxPool.
   explicit GlobalAvgPool(int pooled_axes, bool keepdims = false);
 };

@@ -1,6 +1,7 @@
 // What can be asked of a plan, and what can be asked about it.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/extents.hpp>
 
 #include <cstddef>
@@ -24,7 +25,7 @@ enum class MapKind : unsigned char {
 /// How many kinds of maps there are.
 inline constexpr int map_kinds = static_cast<int>(MapKind::unpool_vjp) + 1;
 /// "forward", "vjp", ...: the name of the enumerator. A literal; allocates nothing.
-[[nodiscard]] std::string_view name_of(MapKind map);
+[[nodiscard]] NDPOOL_API std::string_view name_of(MapKind map);
 
 /// What a caller may ask of a plan.
 struct PlanOptions {

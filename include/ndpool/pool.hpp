@@ -326,6 +326,10 @@ struct PoolAccess {
                 tangent_out = pool.windows_.strides_of_all_axes(geometry, strides.tangent_out);
     return CompiledMaps::make_for_indices(dtype_of<T>(), geometry, {strides.in, out, strides.tangent_in, tangent_out});
   }
+  /// Strides of the output shape that the caller sees, with those of the axes that it does not see.
+  static Shape strides_of_all_axes(const Pool& pool, const Geometry& geometry, const Shape& visible) {
+    return pool.windows_.strides_of_all_axes(geometry, visible);
+  }
 };
 
 }  // namespace detail

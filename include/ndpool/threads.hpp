@@ -1,6 +1,7 @@
 // Threads: how many ndpool uses, and how to lend it others.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/fault.hpp>
 
 #include <string>
@@ -8,7 +9,7 @@
 namespace ndpool {
 
 /// Runs independent pieces of work. A program with threads of its own can implement it over them.
-class Executor {
+class NDPOOL_API Executor {
  public:
   virtual ~Executor() = default;
 
@@ -21,21 +22,21 @@ class Executor {
 };
 
 /// Uses `executor` from now on, which must outlive its use; null means ndpool's own threads.
-void set_executor(Executor* executor);
+NDPOOL_API void set_executor(Executor* executor);
 
 /// The threads of the OpenMP runtime that the process has already loaded (libgomp, libiomp5 or libomp): those of torch
 /// where torch is loaded, so that two pools of threads do not compete for the cores. A run uses as many as that
 /// runtime's omp_get_max_threads() says, one inside of a parallel region. ndpool's own threads serve where no such
 /// runtime is loaded, and where libgomp cannot be called: in a forked child of a process that had it. Never null; lives
 /// as long as the process. Costs two looks at the list of loaded libraries per run, 15 ns each.
-Executor* openmp_executor();
+NDPOOL_API Executor* openmp_executor();
 
 /// The file of the OpenMP runtime that openmp_executor() calls; empty if ndpool's own threads serve.
-std::string openmp_runtime();
+NDPOOL_API std::string openmp_runtime();
 
 /// Uses an executor for the runs that this thread starts while the object lives, whatever set_executor() says. Null
 /// changes nothing. Objects are destroyed in the reverse order of their construction.
-class ScopedExecutor {
+class NDPOOL_API ScopedExecutor {
  public:
   /// From here on `executor` runs, which must outlive the object.
   explicit ScopedExecutor(Executor* executor);
@@ -51,7 +52,7 @@ class ScopedExecutor {
 /// NDPOOL_NUM_THREADS, or as many as there are CPUs in the process's affinity mask, at most as many as the CPU quota of
 /// its cgroup pays for. Small problems stay on the calling thread whatever it is.
 /// A change reaches the runs that start after it.
-void set_threads(int count);
-int get_threads();
+NDPOOL_API void set_threads(int count);
+NDPOOL_API int get_threads();
 
 }  // namespace ndpool

@@ -12,7 +12,13 @@ std::shared_ptr<Executor> executor();
 /// ndpool's own threads, whatever executor is in use.
 std::shared_ptr<Executor> own_executor();
 
-/// True if the calling thread would work alone, on ndpool's own threads or on those of OpenMP.
+/// The executor that set_executor() or a ScopedExecutor has chosen; null for ndpool's own threads.
+Executor* chosen_executor();
+
+/// An executor that runs everything on the calling thread.
+Executor* calling_thread();
+
+/// True if the calling thread would work alone: by choice, on ndpool's own threads or on those of OpenMP.
 bool works_alone();
 
 }  // namespace ndpool

@@ -56,9 +56,22 @@ State& current() {
   return *state.load();
 }
 
-Executor* chosen() { return scoped != nullptr ? scoped : lent.load(); }
+class CallingThread final : public Executor {
+ public:
+  void run(Index count, void (*work)(void*, Index), void* context) override {
+    for (Index i = 0; i < count; ++i) work(context, i);
+  }
+  int threads() const override { return 1; }
+};
 
 }  // namespace
+
+Executor* chosen_executor() { return scoped != nullptr ? scoped : lent.load(); }
+
+Executor* calling_thread() {
+  static CallingThread only;
+  return &only;
+}
 
 std::shared_ptr<Executor> own_executor() {
   State& own = current();
@@ -68,13 +81,14 @@ std::shared_ptr<Executor> own_executor() {
 }
 
 std::shared_ptr<Executor> executor() {
-  if (Executor* other = chosen()) return {std::shared_ptr<Executor>(), other};
+  if (Executor* other = chosen_executor()) return {std::shared_ptr<Executor>(), other};
   return own_executor();
 }
 
 bool works_alone() {
-  Executor* other = chosen();
+  Executor* other = chosen_executor();
   if (other == nullptr) return get_threads() == 1;
+  if (other == calling_thread()) return true;
   return other == openmp_executor() && other->threads() == 1;
 }
 

@@ -2,6 +2,7 @@
 // with arrays as addresses. Everything has been checked before it gets here.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/dtype.hpp>
 #include <ndpool/geometry.hpp>
 #include <ndpool/plan_options.hpp>
@@ -47,7 +48,7 @@ struct ArrayStrides {
 
 /// Empty where the reference runs every map. Copies share one plan; running allocates nothing once a thread has its
 /// scratch. Indices are of type std::int64_t (flat), or std::uint8_t, std::uint16_t, std::uint32_t (tap numbers).
-class CompiledMaps {
+class NDPOOL_API CompiledMaps {
  public:
   CompiledMaps() = default;
   /// For inputs of type `in` and results of type `out`, which have the forward map alone if they differ. Throws

@@ -3,6 +3,7 @@
 //   y = (x_1 + ... + x_n) / divisor        w_i = 1 / divisor
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/reducer.hpp>
 #include <ndpool/spec/sum.hpp>
 
@@ -34,7 +35,7 @@ constexpr Integer round_divide(Integer sum, Integer divisor, Rounding rounding) 
 
 /// The sum over a divisor: taps on input or padding, taps on input, or a given number.
 template <class T>
-struct Average : Sum<T> {
+struct NDPOOL_API Average : Sum<T> {
   /// What a fold carries from tap to tap.
   using State = Accumulator<T>;
   /// The options that a call may give.

@@ -5,6 +5,7 @@
 // Kept as a pair (largest, sum) that stands for sum * largest^p, so that squares of large numbers do not overflow.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/spec/max.hpp>
 
 namespace ndpool::spec {
@@ -23,7 +24,7 @@ constexpr T sign(const T& x) {
 
 /// p < infinity.
 template <class T>
-struct Lp {
+struct NDPOOL_API Lp {
   static_assert(AnalyticField<Accumulator<T>>, "ndpool: Lp needs a scalar with exp, log and pow");
   /// The scalar of the taps.
   using Scalar = T;
@@ -102,7 +103,7 @@ struct Lp {
 
 /// p = infinity: max of the magnitudes, with max's ties; an empty window gives 0.
 template <class T>
-struct LargestMagnitude : Max<T> {
+struct NDPOOL_API LargestMagnitude : Max<T> {
   using typename Max<T>::Number;
   using typename Max<T>::State;
   using typename Max<T>::Summary;

@@ -3,6 +3,7 @@
 //   y = max x_i        w_i = 1 at the first / at every / split over all largest taps
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/spec/extreme.hpp>
 
 namespace ndpool::spec {
@@ -31,6 +32,6 @@ struct Largest {
 };
 
 template <class T>
-struct Max : Extreme<T, Largest> {};
+struct NDPOOL_API Max : Extreme<T, Largest> {};
 
 }  // namespace ndpool::spec

@@ -3,6 +3,7 @@
 //   y = min x_i        w_i = 1 at the first / at every / split over all smallest taps
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/spec/extreme.hpp>
 
 namespace ndpool::spec {
@@ -31,6 +32,6 @@ struct Smallest {
 };
 
 template <class T>
-struct Min : Extreme<T, Smallest> {};
+struct NDPOOL_API Min : Extreme<T, Smallest> {};
 
 }  // namespace ndpool::spec

@@ -2,6 +2,7 @@
 // so the library brings them compiled for its own reducers and scalars.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/dtype.hpp>
 #include <ndpool/spec/average.hpp>
 #include <ndpool/spec/cancellable.hpp>
@@ -28,44 +29,44 @@ bool run_cancellable(const Geometry& geometry, const Reducer& reducer, const Pro
 }
 
 template <class X, class Reducer, class Y>
-bool run_forward(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<Y>& y,
-                 const ProgressCallback& progress) {
+NDPOOL_API bool run_forward(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<Y>& y,
+                            const ProgressCallback& progress) {
   return run_cancellable(geometry, reducer, progress, 1, [&](const auto& ticking) {
     core::forward(geometry, ticking, x, y, [](const auto&, const auto&) {});
   });
 }
 
 template <class X, class Reducer, class Y, class I>
-bool run_forward(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<Y>& y,
-                 const View<I>& indices, const ProgressCallback& progress) {
+NDPOOL_API bool run_forward(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<Y>& y,
+                            const View<I>& indices, const ProgressCallback& progress) {
   return run_cancellable(geometry, reducer, progress, 1,
                          [&](const auto& ticking) { forward(geometry, ticking, x, y, indices); });
 }
 
 template <class X, class DX, class Reducer, class DY>
-bool run_jvp(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<const DX>& dx,
-             const View<DY>& dy, const ProgressCallback& progress) {
+NDPOOL_API bool run_jvp(const Geometry& geometry, const Reducer& reducer, const View<const X>& x,
+                        const View<const DX>& dx, const View<DY>& dy, const ProgressCallback& progress) {
   return run_cancellable(geometry, reducer, progress, 2,
                          [&](const auto& ticking) { core::jvp(geometry, ticking, x, dx, dy); });
 }
 
 template <class X, class GY, class Reducer, class GX>
-bool run_vjp(const Geometry& geometry, const Reducer& reducer, const View<const X>& x, const View<const GY>& gy,
-             const View<GX>& gx, const ProgressCallback& progress) {
+NDPOOL_API bool run_vjp(const Geometry& geometry, const Reducer& reducer, const View<const X>& x,
+                        const View<const GY>& gy, const View<GX>& gx, const ProgressCallback& progress) {
   return run_cancellable(geometry, reducer, progress, 2,
                          [&](const auto& ticking) { vjp(geometry, ticking, x, gy, gx, ticking.tick); });
 }
 
 template <class I, class DX, class DY>
-bool run_jvp_from_indices(const Geometry& geometry, const View<const I>& indices, const View<const DX>& dx,
-                          const View<DY>& dy, const ProgressCallback& progress) {
+NDPOOL_API bool run_jvp_from_indices(const Geometry& geometry, const View<const I>& indices, const View<const DX>& dx,
+                                     const View<DY>& dy, const ProgressCallback& progress) {
   return count_steps(progress, index_steps(geometry),
                      [&](auto tick) { jvp_from_indices(geometry, indices, dx, dy, tick); });
 }
 
 template <class I, class GY, class GX>
-bool run_vjp_from_indices(const Geometry& geometry, const View<const I>& indices, const View<const GY>& gy,
-                          const View<GX>& gx, const ProgressCallback& progress) {
+NDPOOL_API bool run_vjp_from_indices(const Geometry& geometry, const View<const I>& indices, const View<const GY>& gy,
+                                     const View<GX>& gx, const ProgressCallback& progress) {
   return count_steps(progress, index_steps(geometry),
                      [&](auto tick) { vjp_from_indices(geometry, indices, gy, gx, tick); });
 }

@@ -6,6 +6,7 @@
 // x. The differences are taken before they are scaled, so nothing overflows that the answer does not.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/geometry.hpp>
 #include <ndpool/reducer.hpp>
 #include <ndpool/spec/scalar.hpp>
@@ -14,7 +15,7 @@ namespace ndpool::spec {
 
 /// The reducer: forward, JVP and VJP follow from its members.
 template <class T>
-struct SmoothMax {
+struct NDPOOL_API SmoothMax {
   static_assert(AnalyticField<Accumulator<T>>, "ndpool: smooth max needs a scalar with exp, log and pow");
   /// The scalar of the taps.
   using Scalar = T;
@@ -129,7 +130,7 @@ struct SmoothMax {
 /// With t_i = beta (x_i - shift) and s = sum exp(t_i) the entropy is log s - (sum t_i exp(t_i)) / s. Neither term of
 /// that difference is negative, so nothing cancels; in the first form both terms are as large as y.
 template <class T>
-struct SmoothMaxBeta : SmoothMax<T> {
+struct NDPOOL_API SmoothMaxBeta : SmoothMax<T> {
   using typename SmoothMax<T>::Number;
 
   /// What a fold carries from tap to tap.

@@ -3,6 +3,7 @@
 //   y = x_1 + ... + x_n        w_i = 1
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/geometry.hpp>
 #include <ndpool/spec/scalar.hpp>
 
@@ -10,7 +11,7 @@ namespace ndpool::spec {
 
 /// The sum of the taps; padding is 0.
 template <class T>
-struct Sum {
+struct NDPOOL_API Sum {
   static_assert(Field<T>, "ndpool: sum and average need a scalar with +, -, * and /");
   /// The scalar of the taps.
   using Scalar = T;
