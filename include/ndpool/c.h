@@ -149,7 +149,7 @@ typedef enum ndpool_code {
   ndpool_code_p_not_positive = 22,       /**< p <= 0 or NaN */
   ndpool_code_ties_without_extreme = 24, /**< ties asked of an Lp pool whose p is finite */
   ndpool_code_no_indices = 25,           /**< indices asked of a reducer that has no winner */
-  ndpool_code_no_derivative = 26,        /**< a derivative asked of integers, or of a result of another dtype */
+  ndpool_code_no_derivative = 26,        /**< a derivative asked of integers */
   ndpool_code_no_transcendentals = 28,   /**< smooth max or Lp of integers */
   ndpool_code_taps_do_not_fit = 30,      /**< a window with more taps than a compact index can number */
   ndpool_code_index_out_of_range = 31,   /**< an index that names no cell of the window or of the array */
@@ -377,7 +377,7 @@ NDPOOL_API const int64_t* ndpool_plan_output_shape(const ndpool_plan* plan);
 NDPOOL_API int32_t ndpool_plan_compact_index_dtype(const ndpool_plan* plan);
 /** True if the plan has the map: derivatives are of floats, indices of max and min. Costs nothing; thread-safe. */
 NDPOOL_API bool ndpool_plan_has(const ndpool_plan* plan, int32_t map);
-/** How the plan runs a map. Costs no allocation; thread-safe. Fails with ndpool_code_no_such_map. */
+/** How the plan runs a map. Allocates a list; thread-safe. Fails with ndpool_code_no_such_map. */
 NDPOOL_API int32_t ndpool_plan_summary(const ndpool_plan* plan, int32_t map, ndpool_map_summary* summary,
                                        ndpool_error* error);
 /** The name of the implementation of this number, first choice first, of all that accept a map; the last is

@@ -294,8 +294,9 @@ Plan<T> Pool::plan(const Shape& shape, const Shape& strides, const PlanOptions& 
   require(detail::check_count(Argument::strides, out_strides.size(), out_shape.size()));
   const Shape all_strides = options.result_strides.empty() ? packed_strides(resolved.output_shape())
                                                            : windows_.strides_of_all_axes(resolved, out_strides);
+  const Pool& runs_the_rest = options.implementation == "reference" ? without_kernels() : *this;
   return Plan<T>(std::make_shared<const typename Plan<T>::State>(
-      *this, shape, in_strides, out_shape, out_strides,
+      runs_the_rest, shape, in_strides, out_shape, out_strides,
       compiled_maps<T>(resolved, {in_strides, all_strides, in_strides, all_strides}, options)));
 }
 

@@ -3,6 +3,8 @@
 
 #include "c/pool.hpp"
 
+#include <ndpool/unpool.hpp>
+
 using namespace ndpool;
 
 namespace ndpool::c {

@@ -99,7 +99,7 @@ template <std::integral T, class Whole>
 constexpr T clamp_to(const Whole& value) {
   if (value < 0) {
     if constexpr (std::is_unsigned_v<T>) return T(0);  // bool, too
-    if constexpr (sizeof(Whole) > sizeof(T))
+    if constexpr (sizeof(Whole) > sizeof(T) && Whole(-1) < Whole(0))
       if (value < std::numeric_limits<T>::lowest()) return std::numeric_limits<T>::lowest();
     return static_cast<T>(value);
   }
