@@ -8,7 +8,7 @@ export NINJA_STATUS = [%f/%t, %e s]$(empty) $(empty)
 # What the chart shows, if it was measured.
 CHARTED = generated-peers images networks peers generated
 # What the explorer is made of.
-EXPLORER_SOURCES = $(wildcard web/explorer/*.* web/explorer/page/*.* include/ndpool/*.hpp include/ndpool/spec/*.hpp) \
+EXPLORER_SOURCES = $(wildcard web/explorer/*.* web/explorer/page/*.* include/ndpool/*.h include/ndpool/*.hpp include/ndpool/spec/*.hpp) \
                    src/drawn_axis.hpp src/sentences.cpp src/sentences.hpp
 
 help:  ## List the commands

@@ -181,7 +181,7 @@ typedef struct ndpool_error {
 #define NDPOOL_ERROR_INIT \
   { sizeof(ndpool_error), 0, -1, "", {0, 0, 0, 0, 0}, 0, "" }
 
-/** Numbers of the caller's, read during the call alone. No numbers stand for the default. */
+/** Numbers of the caller's, read during the call alone. No numbers stand for the default. Never grows. */
 typedef struct ndpool_list {
   const int64_t* values; /**< may be null if count is 0 */
   int64_t count;         /**< how many numbers */
