@@ -54,7 +54,7 @@ def _described(function: Callable[..., Any], signature: inspect.Signature) -> st
 
 
 class _Call:
-    """A call by name: of a function of arrays, or of its jvp or vjp, on dimensions among `known`."""
+    """A call by name of a function of arrays, or of its jvp or vjp."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class _Call:
         self.options = arguments
 
     def run(self, dims: tuple[Hashable, ...], *arrays: Any, **more: Any) -> Any:
-        """Calls it on arrays, the first of which has dimensions `dims`; lazily if that is Dask's."""
+        """Calls it on arrays, of which the first has dimensions `dims`; lazily on Dask's."""
         if self.chunks is not None:
             if not is_lazy(arrays[0]):
                 raise ValueError("chunks are for Dask arrays, and this array is not one")
@@ -227,7 +227,6 @@ class _DatasetPool:
     def __call__(self, *args: Any, **options: Any) -> Any:
         x = self._x
         call = _Call(self._function, tuple(x.dims), args, options)
-        kept, pooled = call.coordinates(x.coords)
         variables: dict[Hashable, Any] = {}
         indices: dict[Hashable, Any] = {}
         for name, array in x.data_vars.items():
@@ -240,6 +239,7 @@ class _DatasetPool:
             if isinstance(result, tuple):
                 result, indices[name] = result[0], (dims, result[1])
             variables[name] = (dims, result, attrs)
+        kept, pooled = call.coordinates(x.coords)
         attrs = x.attrs if call.keeps else {}
         y = xarray.Dataset(variables, coords=kept, attrs=attrs).assign_coords(pooled)
         if not call.options.get("return_indices"):

@@ -19,7 +19,7 @@ _exact_in_float64 = 2**53
 
 
 def blank(values: Any, keep: Any) -> Any:
-    """`values`, fresh floats, with NaN where `keep` is false; written in place if they are NumPy's."""
+    """`values`, fresh floats, with NaN where `keep` is false; NumPy's are written in place."""
     if is_lazy(values):
         return numpy.where(keep, values, values.dtype.type(numpy.nan))
     if not keep.all():
@@ -65,7 +65,7 @@ class Cells:
         return windows.pool("sum", x.astype(_sum_dtype(x, taps), copy=False))
 
     def skipping(self, reducer: Reducer) -> Any:
-        """Each window's reduction of the cells that are there; NaN for extremes and means of none."""
+        """Each window's reduction of the cells that are there; NaN for the maximum of none."""
         if not self.may_lack:
             return self.plain(reducer)
         if reducer == "max" or reducer == "min":

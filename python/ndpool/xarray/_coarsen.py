@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 import numpy
 import xarray
 
-from ndpool.xarray._cells import Cells, Reducer, blank
-from ndpool.xarray._dtypes import keeps_attributes, reduced, with_missing
+from ndpool.xarray._cells import Cells, blank
+from ndpool.xarray._dtypes import keeps_attributes, padded, reduced, with_missing
 from ndpool.xarray._windows import Windows, is_poolable
 
 Labelled = TypeVar("Labelled", xarray.DataArray, xarray.Dataset)
@@ -88,7 +88,7 @@ def _pooled(
     data = variable.data
     if not is_poolable(data):
         raise _LeftToXarray
-    dtype = with_missing(data.dtype) if blocks.is_padded else data.dtype
+    dtype = padded(data.dtype) if blocks.is_padded else data.dtype
     if dtype == object:
         raise _LeftToXarray
     target = reduced(reducer, dtype)

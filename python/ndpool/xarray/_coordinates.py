@@ -1,4 +1,4 @@
-"""Coordinates of pooled dimensions: each label is made of those of the cells that its window sees."""
+"""Coordinates of pooled dimensions: a label is made of those of the cells under its window."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def pooled_coordinates(
         for name in touched:
             variable = coords[name].variable
             if name not in levels and variable.dtype.kind in "biufmM":
-                word = coord_func.get(name, "mean") if isinstance(coord_func, Mapping) else coord_func
+                word = (
+                    coord_func.get(name, "mean") if isinstance(coord_func, Mapping) else coord_func
+                )
                 data = _labels(variable, family(function, _reducer(word)), windows, options)
                 pooled[name] = xarray.Variable(variable.dims, data, variable.attrs)
     return kept, pooled
@@ -59,7 +61,7 @@ def _labels(
 ) -> Any:
     """Labels of windows, of the cells alone; of windows without a cell they are missing.
 
-    Times are averaged as integers, to the resolution they have.
+    Times are averaged as integers, and rounded down to the resolution they have.
     """
     values = variable.values
     if values.dtype.kind in "mM":
@@ -76,6 +78,8 @@ def _labels(
     absent = family(function, "sum")(missing.astype(numpy.float64), **arguments)
     if "empty" in inspect.signature(function).parameters:
         arguments["empty"] = "identity"
+    if values.dtype.kind in "mM" and "rounding" in inspect.signature(function).parameters:
+        arguments["rounding"] = "floor"
     if "count_include_pad" in inspect.signature(function).parameters:
         arguments["count_include_pad"] = False
     labels = function(cells, **arguments)

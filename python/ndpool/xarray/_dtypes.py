@@ -11,8 +11,14 @@ import xarray
 
 @cache
 def with_missing(dtype: numpy.dtype[Any]) -> numpy.dtype[Any]:
-    """The dtype that an array of `dtype` gets when xarray puts missing values into it."""
+    """The dtype that an array of `dtype` gets when xarray replaces cells by missing ones."""
     return numpy.dtype(xarray.Variable("x", numpy.zeros(1, dtype)).where(False).dtype)
+
+
+@cache
+def padded(dtype: numpy.dtype[Any]) -> numpy.dtype[Any]:
+    """The dtype that an array of `dtype` gets when xarray adds missing cells; object for bool."""
+    return numpy.dtype(xarray.Variable("x", numpy.zeros(1, dtype)).pad(x=(0, 1)).dtype)
 
 
 @cache

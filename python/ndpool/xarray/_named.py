@@ -46,7 +46,7 @@ class NamedWindows:
 
     @classmethod
     def read(cls, arguments: dict[str, Any], known: tuple[Hashable, ...]) -> NamedWindows:
-        """Takes what is by dimension out of the arguments of an array that has dimensions `known`."""
+        """Takes what is by dimension, among `known` ones, out of the arguments."""
         if "dim" in arguments:
             dims = _dims(arguments.pop("dim"), known)
             _require_known("dim", dims, known)

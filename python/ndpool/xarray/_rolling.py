@@ -31,13 +31,6 @@ def _windows(own: Any) -> Windows:
     )
 
 
-def _result_dtype(reducer: str, dtype: numpy.dtype[Any]) -> numpy.dtype[Any]:
-    """xarray fills cells in before it reduces, which makes extremes of bool float64."""
-    if dtype == bool:
-        return numpy.dtype(numpy.float64)
-    return with_missing(reduced(reducer, dtype))
-
-
 def _labelled(x: Any, data: Any, keeps: bool) -> xarray.DataArray:
     attrs = x.attrs if keeps else {}
     return xarray.DataArray(data, dims=x.dims, coords=x.coords, attrs=attrs, name=x.name)
@@ -51,13 +44,17 @@ def _is_pooled(own: Any) -> bool:
 def _counted(own: Any, keeps: bool) -> xarray.DataArray:
     """How many cells are there under each window."""
     counts = Cells(_windows(own), own.obj.data).present_counts()
-    return _labelled(own.obj, counts.astype(numpy.int64), keeps)
+    result = _labelled(own.obj, counts.astype(numpy.int64), keeps).copy(deep=False)
+    if not keeps:  # not those of coordinates either
+        for coord in result.coords.values():
+            coord.attrs = {}
+    return result
 
 
 def _reduced(own: Any, reducer: Any, keeps: bool) -> xarray.DataArray:
     data = own.obj.data
     values, counts = Cells(_windows(own), data).skipping_with_counts(reducer)
-    values = values.astype(_result_dtype(reducer, data.dtype), copy=False)
+    values = values.astype(with_missing(reduced(reducer, data.dtype)), copy=False)
     return _labelled(own.obj, blank(values, counts >= own.min_periods), keeps)
 
 

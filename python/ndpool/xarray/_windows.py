@@ -1,4 +1,4 @@
-"""Windows over axes of an array, pooled by ndpool's functions or, for Dask arrays, by `ndpool.dask`'s."""
+"""Windows over axes of an array, pooled by ndpool or, for Dask arrays, by `ndpool.dask`."""
 
 from __future__ import annotations
 
@@ -75,6 +75,13 @@ class Windows:
         is_small = self.tap_count(shape) <= _exact_in_float32
         return numpy.dtype(numpy.float32 if is_small else numpy.float64)
 
+    def _along(self, place: int) -> Windows:
+        """The windows of one of the axes on its own."""
+        padding = self.padding
+        if isinstance(padding, tuple):
+            padding = padding[place : place + 1]
+        return Windows(self.kernel[place : place + 1], (0,), self.stride, padding, self.ceil_mode)
+
     def cell_counts(self, x: Any, like: Any) -> Any:
         """How many cells each window sees, with length 1 on axes that do not matter.
 
@@ -84,11 +91,8 @@ class Windows:
         dtype = self.count_dtype(x.shape)
         counts: Any = numpy.ones((1,) * x.ndim, dtype)
         for place, axis in enumerate(self.axes):
-            along = Windows(
-                self.kernel[place : place + 1], (0,), self.stride,
-                self.padding[place : place + 1] if isinstance(self.padding, tuple) else self.padding,
-                self.ceil_mode,
-            ).pool("sum", numpy.ones(x.shape[axis], dtype))  # fmt: skip
+            windows = self._along(place)
+            along = windows.pool("sum", numpy.ones(x.shape[axis], dtype))
             along = along.reshape([-1 if a == axis else 1 for a in range(x.ndim)])
             counts = counts * (_chunked(along, axis, like) if is_lazy(x) else along)
         return counts
