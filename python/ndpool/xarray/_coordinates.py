@@ -9,7 +9,9 @@ from typing import Any
 import numpy
 import xarray
 
+import ndpool
 from ndpool.xarray._named import NamedWindows, family
+from ndpool.xarray._windows import pools, readable
 
 _reducers = {"mean": "avg", "min": "min", "max": "max"}
 
@@ -37,7 +39,8 @@ def pooled_coordinates(
                 word = (
                     coord_func.get(name, "mean") if isinstance(coord_func, Mapping) else coord_func
                 )
-                data = _labels(variable, family(function, _reducer(word)), windows, options)
+                names = family(function, _reducer(word)), family(function, "sum")
+                data = _labels(variable, *names, windows, options)
                 pooled[name] = xarray.Variable(variable.dims, data, variable.attrs)
     return kept, pooled
 
@@ -55,7 +58,8 @@ def _is_level(coords: Any, name: Hashable) -> bool:
 
 def _labels(
     variable: Any,
-    function: Callable[..., Any],
+    name: str,
+    count_name: str,
     windows: NamedWindows,
     options: Mapping[str, Any],
 ) -> Any:
@@ -63,30 +67,28 @@ def _labels(
 
     Times are averaged as integers, and rounded down to the resolution they have.
     """
-    values = variable.values
-    if values.dtype.kind in "mM":
-        cells, missing = values.view(numpy.int64), numpy.isnat(values)
+    data = readable(variable.data)
+    is_time = data.dtype.kind in "mM"
+    if is_time:
+        cells, missing = data.view(numpy.int64), numpy.isnat(data)
     else:
-        is_float = values.dtype.kind == "f"
-        cells = values.astype(values.dtype.newbyteorder("=") if is_float else numpy.float64)
+        cells = data if data.dtype.kind == "f" else data.astype(numpy.float64)
         missing = numpy.isnan(cells)
     arguments = windows.of(variable.dims)
-    for name in ("ceil_mode", "keepdims"):
-        if name in options:
-            arguments[name] = options[name]
-    count = family(function, "sum")(numpy.where(missing, 0.0, 1.0), **arguments)
-    absent = family(function, "sum")(missing.astype(numpy.float64), **arguments)
-    if "empty" in inspect.signature(function).parameters:
-        arguments["empty"] = "identity"
-    if values.dtype.kind in "mM" and "rounding" in inspect.signature(function).parameters:
+    for option in ("ceil_mode", "keepdims"):
+        if option in options:
+            arguments[option] = options[option]
+    count = getattr(pools(data), count_name)
+    is_whole = (count(numpy.where(missing, 0.0, 1.0), **arguments) > 0) & (
+        count(numpy.where(missing, 1.0, 0.0), **arguments) == 0
+    )
+    described = inspect.signature(getattr(ndpool, name)).parameters
+    for option, value in (("empty", "identity"), ("count_include_pad", False)):
+        if option in described:
+            arguments[option] = value
+    if is_time and "rounding" in described:
         arguments["rounding"] = "floor"
-    if "count_include_pad" in inspect.signature(function).parameters:
-        arguments["count_include_pad"] = False
-    labels = function(cells, **arguments)
-    without = (count == 0) | (absent > 0)
-    if values.dtype.kind in "mM":
-        labels = labels.view(values.dtype)
-        labels[without] = numpy.array("NaT", values.dtype)
-    else:
-        labels[without] = numpy.nan
-    return labels
+    labels = getattr(pools(data), name)(cells, **arguments)
+    if is_time:
+        return numpy.where(is_whole, labels.view(data.dtype), numpy.array("NaT", data.dtype))
+    return numpy.where(is_whole, labels, labels.dtype.type(numpy.nan))

@@ -7,8 +7,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import ndpool
-
 # What a dimension gets that a dict leaves out; None stands for the kernel's size.
 _left_out: dict[str, Any] = {"stride": None, "padding": 0, "dilation": 1}
 _sizes = ("kernel", "output_size")
@@ -106,7 +104,7 @@ def _require_known(
         raise ValueError(f"{name} names {missing}, but the {what} are {list(known)}")
 
 
-def family(function: Callable[..., Any], reducer: str) -> Any:
-    """The function of another reducer over the same kind of windows."""
+def family(function: Callable[..., Any], reducer: str) -> str:
+    """The name of the function of another reducer over the same kind of windows."""
     prefix = next((p for p in ("adaptive_", "global_") if function.__name__.startswith(p)), "")
-    return getattr(ndpool, f"{prefix}{reducer}_pool")
+    return f"{prefix}{reducer}_pool"
