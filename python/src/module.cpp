@@ -104,15 +104,6 @@ NB_MODULE(_core, module) {
             return self.pool().geometry(read_extents(shape, "shape", 1)).tap_count();
           },
           required("shape"), "Elements of the largest window on an array of `shape`: how many tap numbers there are.")
-      .def(
-          "padding",
-          [](const Described& self, nb::handle shape) {
-            nb::list pairs;
-            for (const Axis& axis : self.pool().geometry(read_extents(shape, "shape", 1)).axes)
-              if (axis.pooled) pairs.append(nb::make_tuple(axis.lo, axis.hi));
-            return nb::tuple(pairs);
-          },
-          required("shape"), "Padding (before, after) of each pooled axis of an array of `shape`.")
       .def("explain", &explain, required("shape"), required("dtype"), optional("strides"),
            "{map: (implementation, tiles, scratch bytes of each thread)} on arrays of `shape`; strides are bytes.")
       .def("forward", &forward, required("x"), optional("out"), optional("indices"),

@@ -227,6 +227,12 @@ def test_wrong_calls(error, sentence, call):
         call(array().ndpool)
 
 
+def test_functions_of_arrays_name_the_accessor():
+    for x in (array(), array().to_dataset(name="v")):
+        with pytest.raises(TypeError, match=r"accessor, as in x.ndpool.max_pool\("):
+            ndpool.max_pool(x, (2, 2))
+
+
 def test_functions_describe_themselves():
     pools = array().ndpool
     for name in OPERATORS:

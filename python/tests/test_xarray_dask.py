@@ -138,3 +138,23 @@ def test_what_is_left_to_xarray_stays_lazy():
     assert_computes_to(x.ndpool.coarsen(y=2).std(), x.coarsen(y=2).std().compute())
     times = chunked(with_values(values("M8[ns]", 0)))
     assert_computes_to(times.ndpool.coarsen(y=2).max(), times.coarsen(y=2).max().compute())
+
+
+@pytest.mark.parametrize("reducer", ["max", "sum", "mean", "count"])
+def test_no_more_tasks_than_xarray(reducer):
+    dask = pytest.importorskip("dask")
+    x = xarray.DataArray(da.zeros((40, 40), chunks=8), dims=("y", "x"))
+    for method, windows, options in (
+        ("coarsen", {"y": 2, "x": 4}, {}),
+        ("coarsen", {"y": 3, "x": 3}, {"boundary": "trim"}),
+        ("coarsen", {"y": 3, "x": 3}, {"boundary": "pad", "side": "right"}),
+        ("rolling", {"y": 3, "x": 3}, {"center": True}),
+        ("rolling", {"x": 12}, {"min_periods": 4}),
+    ):
+        counts = []
+        for at in (x.ndpool, x):
+            result = getattr(getattr(at, method)(windows, **options), reducer)()
+            (optimized,) = dask.optimize(result.data)
+            tasks = dict(optimized.__dask_graph__()).values()
+            counts.append(sum(type(task).__name__ != "Alias" for task in tasks))
+        assert counts[0] <= counts[1], (method, windows, counts)

@@ -6,6 +6,7 @@ the result of a pool through which NaN spreads: only then is it pooled again wit
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy
@@ -70,20 +71,25 @@ class Cells:
             return self.plain(reducer)
         if reducer == "max" or reducer == "min":
             return self.windows.pool(reducer, self.x, nan="ignore")
+        if reducer == "mean" and is_lazy(self.x):
+            return self.skipping_if("mean", 1, self.x.dtype)
         values = self.plain(reducer)
         return self._skipping_sum(reducer) if self._shows_gaps(values) else values
 
-    def skipping_with_counts(self, reducer: Reducer) -> tuple[Any, Any]:
-        """`skipping`, and how many cells are there under each window."""
-        if not self.may_lack:
-            values = self.plain(reducer)
-            return values, self.windows.cell_counts(self.x, values)
+    def skipping_if(self, reducer: Reducer, min_count: int, dtype: numpy.dtype[Any]) -> Any:
+        """`skipping` in a float `dtype`, NaN where fewer than `min_count` cells are there."""
+        is_sum = reducer == "sum" or reducer == "mean"
+        if is_sum and self.may_lack and is_lazy(self.x):
+            return self._sums_and_counts().map_blocks(
+                _finished, reducer, min_count, dtype, drop_axis=0, dtype=dtype
+            )
         values = self.plain(reducer)
-        if not self._shows_gaps(values):
-            return values, self.windows.cell_counts(self.x, values)
-        is_extreme = reducer == "max" or reducer == "min"
-        values = self.skipping(reducer) if is_extreme else self._skipping_sum(reducer)
-        return values, self.present_counts()
+        if not self.may_lack or not self._shows_gaps(values):
+            counts = self.windows.cell_counts(self.x, values)
+        else:
+            values = self._skipping_sum(reducer) if is_sum else self.skipping(reducer)
+            counts = self.present_counts()
+        return blank(values.astype(dtype, copy=False), counts >= min_count)
 
     def present_counts(self) -> Any:
         """How many cells are there under each window, of the result's shape, as floats."""
@@ -101,9 +107,33 @@ class Cells:
         if reducer == "mean" and x.dtype == numpy.float16:
             x = x.astype(numpy.float32)  # the sum of a mean may not fit
         total = self.windows.pool("sum", numpy.where(numpy.isnan(x), x.dtype.type(0), x))
-        if reducer == "sum":
-            return total
-        counts = self.present_counts()
-        # Not 0 / 0, which warns.
-        mean = (total / numpy.maximum(counts, 1)).astype(x.dtype, copy=False)
-        return blank(mean, counts > 0)
+        return total if reducer == "sum" else _mean(total, self.present_counts())
+
+    def _sums_and_counts(self) -> Any:
+        """Of Dask arrays: sums and counts of the cells that are there, in one array.
+
+        One pool makes both, so that a chunk of the result is no more tasks than that of a sum.
+        """
+        dtype = numpy.promote_types(self.x.dtype, self.windows.count_dtype(self.x.shape))
+        both = self.x.map_blocks(
+            _values_and_presence, dtype, new_axis=0, chunks=((2,), *self.x.chunks), dtype=dtype
+        )
+        axes = tuple(axis + 1 for axis in self.windows.axes)
+        return replace(self.windows, axes=axes).pool("sum", both)
+
+
+def _values_and_presence(x: Any, dtype: numpy.dtype[Any]) -> Any:
+    missing = numpy.isnan(x)
+    return numpy.stack([numpy.where(missing, dtype.type(0), x), ~missing])
+
+
+def _mean(total: Any, counts: Any) -> Any:
+    """NaN where there are no cells; without 0 / 0, which warns."""
+    mean = (total / numpy.maximum(counts, 1)).astype(total.dtype, copy=False)
+    return blank(mean, counts > 0)
+
+
+def _finished(both: Any, reducer: Reducer, min_count: int, dtype: numpy.dtype[Any]) -> Any:
+    total, counts = both
+    values = _mean(total, counts) if reducer == "mean" else total
+    return blank(values.astype(dtype), counts >= min_count)

@@ -110,9 +110,8 @@ def _reduced(
     min_count: int | None,
 ) -> tuple[Any, numpy.dtype[Any]]:
     if skips and min_count is not None:
-        values, counts = cells.skipping_with_counts(reducer)
         target = with_missing(target)
-        return blank(values.astype(target), counts >= min_count), target
+        return cells.skipping_if(reducer, min_count, target), target
     if skips:
         return cells.skipping(reducer), target
     values = cells.plain(reducer)

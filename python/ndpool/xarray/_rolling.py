@@ -9,7 +9,7 @@ import numpy
 import xarray
 
 from ndpool._core import Pool
-from ndpool.xarray._cells import Cells, blank
+from ndpool.xarray._cells import Cells
 from ndpool.xarray._dtypes import keeps_attributes, reduced, with_missing
 from ndpool.xarray._windows import Windows, is_poolable
 
@@ -18,7 +18,9 @@ Labelled = TypeVar("Labelled", xarray.DataArray, xarray.Dataset)
 
 def _padding(window: int, is_centred: bool) -> tuple[int, int]:
     """Padding that gives every label a window: around it, the odd cell before, or all before it."""
-    ((before, after),) = Pool.window("max", (window,), 1, "same_lower").padding((window,))
+    around = Pool.window("max", (window,), 1, "same_lower")
+    whole = numpy.array([[0, window]])
+    before, after = around.cells_of((window,), 0, whole)[0, 2:].tolist()
     return (before, after) if is_centred else (before + after, 0)
 
 
@@ -53,9 +55,9 @@ def _counted(own: Any, keeps: bool) -> xarray.DataArray:
 
 def _reduced(own: Any, reducer: Any, keeps: bool) -> xarray.DataArray:
     data = own.obj.data
-    values, counts = Cells(_windows(own), data).skipping_with_counts(reducer)
-    values = values.astype(with_missing(reduced(reducer, data.dtype)), copy=False)
-    return _labelled(own.obj, blank(values, counts >= own.min_periods), keeps)
+    dtype = with_missing(reduced(reducer, data.dtype))
+    values = Cells(_windows(own), data).skipping_if(reducer, own.min_periods, dtype)
+    return _labelled(own.obj, values, keeps)
 
 
 class Rolling(Generic[Labelled]):
