@@ -36,9 +36,30 @@ constexpr AxisPart part_of(const Axis& axis, Range outputs) {
     // Windows on padding alone see no cell, but an array has some.
     part.cells.end = detail::larger(part.cells.end, part.cells.begin + 1);
     part.axis.lo = part.cells.begin - begin;
+    if (begin >= axis.input) {  // all taps of all outputs are padding: they may as well be before a cell
+      part.cells = {axis.input - 1, axis.input};
+      part.axis.lo = axis.span(part.axis.output);
+    }
   }
   part.axis.input = part.cells.end - part.cells.begin;
   return part;
+}
+
+/// The input cells of some outputs of an axis, and the padding that their windows reach over.
+struct PaddedCells {
+  Range cells;   ///< of the input; one that no tap falls on where all windows are on padding
+  Index lo = 0;  ///< padded cells before the input
+  Index hi = 0;  ///< padded cells behind it
+};
+
+/// What a range of outputs that is not empty reads.
+constexpr PaddedCells cells_under(const Axis& axis, Range outputs) {
+  PaddedCells under{part_of(axis, outputs).cells};
+  if (axis.adaptive || !axis.pooled) return under;
+  const Index begin = axis.start(outputs.begin), end = begin + axis.span(outputs.end - outputs.begin);
+  under.lo = detail::larger(0, detail::smaller(end, 0) - begin);
+  under.hi = detail::larger(0, detail::smaller(end, axis.input + axis.hi) - detail::larger(begin, axis.input));
+  return under;
 }
 
 /// The outputs whose windows reach over some cells of an axis, whether or not a tap falls on them.
@@ -52,6 +73,14 @@ constexpr Range outputs_over(const Axis& axis, Range cells) {
   const Index begin = detail::ceil_divide(detail::larger(0, cells.begin + axis.lo - reach), axis.stride);
   const Index end = detail::floor_divide(cells.end - 1 + axis.lo, axis.stride) + 1;
   return {begin, detail::smaller(end, axis.output)};
+}
+
+/// The same for many ranges at a time.
+constexpr void cells_under(const Axis& axis, const Range* outputs, Index count, PaddedCells* cells) {
+  for (Index i = 0; i < count; ++i) cells[i] = cells_under(axis, outputs[i]);
+}
+constexpr void outputs_over(const Axis& axis, const Range* cells, Index count, Range* outputs) {
+  for (Index i = 0; i < count; ++i) outputs[i] = outputs_over(axis, cells[i]);
 }
 
 /// The most cells that so many neighbouring outputs of an axis reach over.

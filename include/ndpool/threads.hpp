@@ -4,6 +4,7 @@
 #include <ndpool/api.h>
 #include <ndpool/fault.hpp>
 
+#include <memory>
 #include <string>
 
 namespace ndpool {
@@ -46,6 +47,17 @@ class NDPOOL_API ScopedExecutor {
 
  private:
   Executor* before_;
+};
+
+/// At most `count` of ndpool's own threads, the caller's included, for the runs that this thread starts while the object
+/// lives; set_threads() and other threads are not touched. A count below 1 means 1. Allocates once.
+class NDPOOL_API ScopedThreads {
+ public:
+  explicit ScopedThreads(int count);  ///< From here on.
+
+ private:
+  std::unique_ptr<Executor> executor_;
+  ScopedExecutor scope_;
 };
 
 /// The number of threads ndpool's own executor uses, the caller's included; 1 to 1024. The default is

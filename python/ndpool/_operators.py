@@ -10,6 +10,7 @@ import numpy
 import numpy.typing
 
 from ndpool._core import Pool, Unpool
+from ndpool._lazy import lazy_function
 
 Array = numpy.typing.ArrayLike
 Ints = int | Sequence[int]
@@ -34,7 +35,7 @@ def _parameter(
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
-def _finish(
+def finish(
     function: Callable[..., Any],
     name: str,
     doc: str,
@@ -69,18 +70,9 @@ may then be its shape.""",
 }
 
 
-def _require_eager(name: str, *arrays: Any) -> None:
-    """Raises a TypeError for chunked arrays of Dask and its relatives.
-
-    `numpy.asarray` would compute them as a whole, and say nothing.
-    """
-    for array in arrays:
-        if type(array) is numpy.ndarray:
-            continue
-        chunks = getattr(array, "chunks", None)
-        if isinstance(chunks, tuple) and chunks and isinstance(chunks[0], tuple):
-            kind = f"{type(array).__module__}.{type(array).__qualname__}"
-            raise TypeError(f"{name} does not take chunked arrays ({kind}): compute them first")
+def description(name: str) -> Callable[..., Any]:
+    """What makes the Pool of the arguments of a function, by its public name."""
+    return _descriptions[name.replace("_pool", "")]
 
 
 def _operator(describe: Callable[..., Pool]) -> Any:
@@ -91,17 +83,20 @@ def _operator(describe: Callable[..., Pool]) -> Any:
     _descriptions[name.replace("_pool", "")] = describe
 
     def forward(x: Array, *args: Any, out: Any = None, **options: Any) -> Any:
-        _require_eager(name, x)
+        if lazy := lazy_function(name, out, x):
+            return lazy(x, *args, **options)
         return describe(*args, **options).forward(x, out)
 
     def forward_with_indices(
         x: Array, *args: Any, return_indices: bool = False, out: Any = None, **options: Any
     ) -> Any:
-        _require_eager(name, x)
-        return describe(*args, **options).forward(x, out, _flag(return_indices))
+        if lazy := lazy_function(name, out, x):
+            return lazy(x, *args, return_indices=return_indices, **options)
+        return describe(*args, **options).forward(x, out, flag(return_indices))
 
     def jvp(x: Array, dx: Array, *args: Any, out: Any = None, **options: Any) -> Any:
-        _require_eager(f"{name}.jvp", x, dx)
+        if lazy := lazy_function(f"{name}.jvp", out, x, dx):
+            return lazy(x, dx, *args, **options)
         pool = describe(*args, **options)
         dy = pool.jvp(x, dx, out)
         return pool.forward(x), dy
@@ -109,7 +104,8 @@ def _operator(describe: Callable[..., Pool]) -> Any:
     def jvp_with_indices(
         x: Array, dx: Array, *args: Any, indices: Any = None, out: Any = None, **options: Any
     ) -> Any:
-        _require_eager(f"{name}.jvp", x, dx, indices)
+        if lazy := lazy_function(f"{name}.jvp", out, x, dx, indices):
+            return lazy(x, dx, *args, indices=indices, **options)
         pool = describe(*args, **options)
         if indices is None:
             dy = pool.jvp(x, dx, out)
@@ -118,13 +114,15 @@ def _operator(describe: Callable[..., Pool]) -> Any:
         return None if isinstance(x, tuple) else pool.forward(x), dy
 
     def vjp(x: Array, gy: Array, *args: Any, out: Any = None, **options: Any) -> Any:
-        _require_eager(f"{name}.vjp", x, gy)
+        if lazy := lazy_function(f"{name}.vjp", out, x, gy):
+            return lazy(x, gy, *args, **options)
         return describe(*args, **options).vjp(x, gy, out)
 
     def vjp_with_indices(
         x: Array, gy: Array, *args: Any, indices: Any = None, out: Any = None, **options: Any
     ) -> Any:
-        _require_eager(f"{name}.vjp", x, gy, indices)
+        if lazy := lazy_function(f"{name}.vjp", out, x, gy, indices):
+            return lazy(x, gy, *args, indices=indices, **options)
         pool = describe(*args, **options)
         if indices is None:
             return pool.vjp(x, gy, out)
@@ -148,10 +146,10 @@ def _operator(describe: Callable[..., Pool]) -> Any:
             text += _by_indices_doc[kind]
         parameters = [x, _parameter(tangent, "Array"), *arguments, *ends["derivative"], out]
         returns = "tuple[Any, Any]" if kind == "jvp" else "Any"
-        setattr(public, kind, _finish(function, f"{name}.{kind}", text, parameters, returns))
+        setattr(public, kind, finish(function, f"{name}.{kind}", text, parameters, returns))
     if "beta" in inspect.signature(describe).parameters:
         _add_beta_derivative(public, describe, [x, *arguments, out])
-    return _finish(public, name, doc, [x, *arguments, *ends["forward"], out], "Any")
+    return finish(public, name, doc, [x, *arguments, *ends["forward"], out], "Any")
 
 
 def _add_beta_derivative(
@@ -164,24 +162,28 @@ def _add_beta_derivative(
     name = describe.__name__
 
     def beta_derivative(x: Array, *args: Any, out: Any = None, **options: Any) -> Any:
-        _require_eager(f"{name}.beta_derivative", x)
+        if lazy := lazy_function(f"{name}.beta_derivative", out, x):
+            return lazy(x, *args, **options)
         return describe(*args, **options).beta_derivative(x, out)
 
     doc = f"""The derivative dy/dbeta of each output of `{name}` by `beta`, of the shape of y.
 
 It is (sum(softmax_i * x_i) - y) / beta, and never positive. Padding that is a 0 takes part."""
-    _finish(beta_derivative, f"{name}.beta_derivative", doc, parameters, "Any")
+    finish(beta_derivative, f"{name}.beta_derivative", doc, parameters, "Any")
     public.beta_derivative = beta_derivative  # type: ignore[attr-defined]
 
 
 def _make(factory: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Pool | Unpool:
     """What a pickled Pool or Unpool is made by."""
+    if factory == "_part":
+        pool, shape, outputs = arguments
+        return pool.part(shape, outputs)[0]
     return (
         Unpool(*arguments) if factory == "Unpool" else getattr(Pool, factory)(*arguments, **options)
     )
 
 
-def _flag(return_indices: Any) -> bool:
+def flag(return_indices: Any) -> bool:
     if return_indices is True or return_indices is False:
         return return_indices
     is_bit = isinstance(return_indices, int) and return_indices in (0, 1)
@@ -507,7 +509,8 @@ def max_unpool(
     >>> ndpool.max_unpool(numpy.array([4, 9]), numpy.array([1, 2]), (4,))
     array([0, 4, 9, 0])
     """
-    _require_eager("max_unpool", y, indices)
+    if lazy := lazy_function("max_unpool", out, y, indices):
+        return lazy(y, indices, output_size, axes=axes)
     return Unpool(output_size, axes).forward(y, indices, out)
 
 
@@ -521,7 +524,8 @@ def _max_unpool_jvp(
     out: Any = None,
 ) -> tuple[Any, Any]:
     """The pair (x, dx) of `max_unpool`: its value at `y`, and its derivative applied to `dy`."""
-    _require_eager("max_unpool.jvp", y, dy, indices)
+    if lazy := lazy_function("max_unpool.jvp", out, y, dy, indices):
+        return lazy(y, dy, indices, output_size, axes=axes)
     unpool = Unpool(output_size, axes)
     dx = unpool.jvp(dy, indices, out)
     return unpool.forward(y, indices), dx
@@ -537,7 +541,8 @@ def _max_unpool_vjp(
     out: Any = None,
 ) -> Any:
     """The gradient gy of `max_unpool`, which does not depend on `y`: its shape will do."""
-    _require_eager("max_unpool.vjp", y, gx, indices)
+    if lazy := lazy_function("max_unpool.vjp", out, y, gx, indices):
+        return lazy(y, gx, indices, output_size, axes=axes)
     if _shape(y) != _shape(indices):
         raise ValueError(f"y has shape {_shape(y)}; expected {_shape(indices)}, that of indices")
     return Unpool(output_size, axes).vjp(indices, gx, out)
@@ -552,7 +557,7 @@ def _name_unpool() -> None:
     ):
         signature = inspect.signature(function)
         parameters = list(signature.parameters.values())
-        _finish(
+        finish(
             function,
             name,
             inspect.cleandoc(function.__doc__ or ""),

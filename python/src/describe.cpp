@@ -348,19 +348,24 @@ KeptPools& kept_pools() {
   return *pools;
 }
 
+/// Takes over a new pool and keeps it under a key.
+nb::object keep(const std::string& bytes, Described* described) {
+  constexpr std::size_t most_pools = 1024;
+  KeptPools& pools = kept_pools();
+  if (pools.size() >= most_pools) pools.clear();
+  nb::object made = nb::cast(described, nb::rv_policy::take_ownership);
+  pools.emplace(bytes, made);
+  return made;
+}
+
 /// The pool that is kept under the key, or a new one of `make_pool()` and `make_arguments()`.
 template <class MakePool, class MakeArguments>
 nb::object keep_pool(const Key& key, const char* factory, const nb::dict& options, MakePool make,
                      MakeArguments make_arguments) {
   KeptPools& pools = kept_pools();
   if (const auto found = pools.find(key.bytes()); found != pools.end()) return found->second;
-  constexpr std::size_t most_pools = 1024;
-  if (pools.size() >= most_pools) pools.clear();
   const std::string bytes(key.bytes());
-  auto* described = new Described(make(), bytes, {factory, make_arguments(), options});
-  nb::object made = nb::cast(described, nb::rv_policy::take_ownership);
-  pools.emplace(bytes, made);
-  return made;
+  return keep(bytes, new Described(make(), bytes, {factory, make_arguments(), options}));
 }
 
 }  // namespace
@@ -453,6 +458,24 @@ Adaptive describe_bins(nb::handle output_size, nb::handle axes) {
   adaptive.axes = read_axes(axes);
   adaptive.output_size = read_main(output_size, "output_size", adaptive.axes);
   return adaptive;
+}
+
+nb::object keep_part(nb::handle whole, const Geometry& part, nb::handle shape, const nb::tuple& outputs) {
+  const Described& described = nb::cast<const Described&>(whole);
+  std::string bytes = described.key();
+  const auto add = [&](auto... values) {
+    for (const Index value : {Index{values}...}) bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  add(part.rank);
+  for (int a = 0; a < part.rank; ++a) {
+    const Axis& axis = part.axes[a];
+    add(axis.input, axis.output, axis.kernel, axis.lo, axis.hi, 
+        part.cell_stride[a]);
+  }
+  KeptPools& pools = kept_pools();
+  if (const auto found = pools.find(bytes); found != pools.end()) return found->second;
+  const Recipe recipe{"_part", nb::make_tuple(whole, shape, outputs), nb::dict()};
+  return keep(bytes, new Described(described.pool().over(part), bytes, recipe));
 }
 
 Recipe DescribedUnpool::recipe() const {

@@ -50,6 +50,8 @@ nb::object describe_window(nb::handle reducer, nb::handle kernel, nb::handle str
                            nb::handle dilation, nb::handle axes, nb::handle ceil_mode, nb::kwargs options);
 nb::object describe_adaptive(nb::handle reducer, nb::handle output_size, nb::handle axes, nb::kwargs options);
 nb::object describe_global(nb::handle reducer, nb::handle axes, nb::handle keepdims, nb::kwargs options);
+/// The pool `whole` on a part of its geometry; equal parts are one pool, with one set of plans.
+nb::object keep_part(nb::handle whole, const Geometry& part, nb::handle shape, const nb::tuple& outputs);
 Adaptive describe_bins(nb::handle output_size, nb::handle axes);
 
 /// A whole number: an int, or whatever Python takes for one. `what` says what the argument may be.

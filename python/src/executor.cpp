@@ -1,5 +1,7 @@
 #include "executor.hpp"
 
+#include "describe.hpp"
+
 #include <nanobind/stl/string.h>
 
 #include <atomic>
@@ -50,6 +52,14 @@ nb::object on_torch_threads(nb::handle function, const nb::args& arguments) {
   return function(*arguments);
 }
 
+nb::object with_threads(nb::handle count_object, nb::handle function, const nb::args& arguments) {
+  const Index count = read_index(count_object, "threads", "an int");
+  if (count < 1 || count > 1024)
+    throw nb::value_error(("threads " + std::to_string(count) + " must be from 1 to 1024").c_str());
+  const ScopedThreads scope(static_cast<int>(count));
+  return function(*arguments);
+}
+
 }  // namespace
 
 Executor* tensor_executor() {
@@ -78,6 +88,8 @@ void add_executors(nb::module_& module) {
       "openmp_threads", [] { return openmp_executor()->threads(); }, "How many threads 'openmp' has on this thread.");
   module.def("use_torch_threads", &use_torch_threads, nb::arg("get_num_threads"),
              "Tells that torch's threads are those of OpenMP.");
+  module.def("with_threads", &with_threads,
+             "function(*arguments), on at most so many of ndpool's own threads, whatever set_threads has said.");
   module.def("on_torch_threads", &on_torch_threads, "function(*arguments), on the threads of tensors.");
 }
 

@@ -1,6 +1,7 @@
 // The compiled module `ndpool._core`: pools, their maps on arrays, threads and targets.
 #include "executor.hpp"
 #include "maps.hpp"
+#include "parts.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -115,6 +116,7 @@ NB_MODULE(_core, module) {
            optional("shape"), "dy of max and min, from the indices of the winners.")
       .def("vjp_from_indices", &vjp_from_indices, required("indices"), required("gy"), optional("out"),
            optional("shape"), "gx of max and min, from the indices of the winners. Needs `out` or the shape of x.");
+  add_parts(pool);
   add_object_protocol(pool, [](const Described& self) { return self.recipe(); });
 
   nb::class_<DescribedUnpool> unpool(module, "Unpool", "Max unpooling to a size.");
@@ -156,6 +158,7 @@ NB_MODULE(_core, module) {
              "Makes ndpool's own threads this many, the caller's included.");
   module.def("get_threads", &get_threads, "The number of ndpool's own threads, the caller's included.");
   add_executors(module);
+  add_part_indices(module);
   module.def("targets", &targets, "Names of the instruction sets this machine can run kernels for, best first.");
   module.def("target", &target, "The instruction set in use.");
   add_tensor_calls(module);

@@ -56,12 +56,34 @@ State& current() {
   return *state.load();
 }
 
-class CallingThread final : public Executor {
+/// Some of ndpool's own threads.
+class FewThreads final : public Executor {
  public:
+  explicit FewThreads(int limit) : limit_(std::max(limit, 1)) {}
+
+  int threads() const override { return limit_ == 1 ? 1 : std::min(limit_, get_threads()); }
   void run(Index count, void (*work)(void*, Index), void* context) override {
-    for (Index i = 0; i < count; ++i) work(context, i);
+    Share share{work, context, count};
+    const Index shares = std::min<Index>(count, threads());
+    if (shares <= 1)
+      take(&share, 0);
+    else
+      own_executor()->run(shares, &take, &share);
   }
-  int threads() const override { return 1; }
+
+ private:
+  struct Share {
+    void (*work)(void*, Index);
+    void* context;
+    Index count;
+    std::atomic<Index> next{0};
+  };
+  static void take(void* context, Index) {
+    Share& share = *static_cast<Share*>(context);
+    for (Index i = share.next++; i < share.count; i = share.next++) share.work(share.context, i);
+  }
+
+  int limit_;
 };
 
 }  // namespace
@@ -69,7 +91,7 @@ class CallingThread final : public Executor {
 Executor* chosen_executor() { return scoped != nullptr ? scoped : lent.load(); }
 
 Executor* calling_thread() {
-  static CallingThread only;
+  static FewThreads only(1);
   return &only;
 }
 
@@ -88,8 +110,8 @@ std::shared_ptr<Executor> executor() {
 bool works_alone() {
   Executor* other = chosen_executor();
   if (other == nullptr) return get_threads() == 1;
-  if (other == calling_thread()) return true;
-  return other == openmp_executor() && other->threads() == 1;
+  const bool is_callers = other == openmp_executor() || dynamic_cast<FewThreads*>(other) != nullptr;
+  return is_callers && other->threads() == 1;
 }
 
 void set_executor(Executor* other) { lent.store(other); }
@@ -98,6 +120,8 @@ ScopedExecutor::ScopedExecutor(Executor* executor) : before_(scoped) {
   if (executor != nullptr) scoped = executor;
 }
 ScopedExecutor::~ScopedExecutor() { scoped = before_; }
+
+ScopedThreads::ScopedThreads(int count) : executor_(std::make_unique<FewThreads>(count)), scope_(executor_.get()) {}
 
 void set_threads(int count) {
   State& own = current();

@@ -7,7 +7,11 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs/index.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
+PAGES = [
+    ROOT / "docs/index.md",
+    ROOT / "docs/xarray.md",
+    *sorted((ROOT / "docs/guide").glob("*.md")),
+]
 # What a page imports that `make test` does not install: `make test-site` runs these.
 COMPARED = {"from-opencv", "from-scikit-image", "from-scipy"}
 

@@ -1,0 +1,89 @@
+"""The public functions, each made of the description that the eager function is made of."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ndpool import _operators
+from ndpool.dask import _collections
+from ndpool.dask._maps import PoolGraph
+
+_chunks = inspect.Parameter("chunks", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")
+
+
+def _function(name: str) -> Any:
+    """The lazy function beside `ndpool.NAME`."""
+    describe = _operators.description(name)
+    eager = getattr(_operators, name)
+    has_winners = "nan" in inspect.signature(describe).parameters
+
+    def graph(x: Any, args: Any, options: Any, derivative: bool = False) -> PoolGraph:
+        return PoolGraph(name, describe(*args, **options), _collections.known_array(x, "x"), derivative)
+
+    def forward(x: Any, *args: Any, chunks: Any = None, **options: Any) -> Any:
+        with_indices = has_winners and _operators.flag(options.pop("return_indices", False))
+        made = graph(x, args, options)
+        return made.forward_with_indices(chunks) if with_indices else made.forward(chunks)
+
+    def jvp(x: Any, dx: Any, *args: Any, chunks: Any = None, **options: Any) -> Any:
+        indices = options.pop("indices", None) if has_winners else None
+        dx = _collections.known_array(dx, "dx", getattr(x, "chunks", None))
+        if indices is not None:
+            return _jvp_by_indices(name, describe(*args, **options), x, dx, indices, chunks)
+        made = graph(x, args, options, True)
+        _require_dtype(dx, "dx", made.dtype)
+        return graph(x, args, options).forward(chunks), made.jvp(dx, chunks)
+
+    def vjp(x: Any, gy: Any, *args: Any, chunks: Any = None, **options: Any) -> Any:
+        indices = options.pop("indices", None) if has_winners else None
+        gy = _collections.known_array(gy, "gy")
+        if indices is not None:
+            return _vjp_by_indices(name, describe(*args, **options), x, gy, indices, chunks)
+        made = graph(x, args, options, True)
+        _require_dtype(gy, "gy", made.dtype)
+        return made.vjp(gy, chunks)
+
+    def beta_derivative(x: Any, *args: Any, chunks: Any = None, **options: Any) -> Any:
+        return graph(x, args, options, True).beta_derivative(chunks)
+
+    public = _public(forward, eager, name)
+    for kind, function in (("jvp", jvp), ("vjp", vjp), ("beta_derivative", beta_derivative)):
+        if hasattr(eager, kind):
+            setattr(public, kind, _public(function, getattr(eager, kind), f"{name}.{kind}"))
+    return public
+
+
+def _require_dtype(array: Any, name: str, dtype: Any) -> None:
+    if array.dtype != dtype:
+        raise TypeError(f"{name} has dtype {array.dtype}; expected {dtype}, that of x")
+
+
+def _public(function: Callable[..., Any], eager: Any, name: str) -> Any:
+    """Gives a function its name, and the signature of the eager one with chunks in place of out."""
+    parameters = [p for p in inspect.signature(eager).parameters.values() if p.name != "out"]
+    doc = f"`ndpool.{name}` on arrays of Dask, lazily; `chunks` are those of the result.\n\n"
+    made = _operators.finish(function, name, doc + (eager.__doc__ or ""), [*parameters, _chunks], "Any")
+    made.__module__ = "ndpool.dask"
+    return made
+
+
+max_pool = _function("max_pool")
+min_pool = _function("min_pool")
+sum_pool = _function("sum_pool")
+avg_pool = _function("avg_pool")
+smooth_max_pool = _function("smooth_max_pool")
+lp_pool = _function("lp_pool")
+adaptive_max_pool = _function("adaptive_max_pool")
+adaptive_min_pool = _function("adaptive_min_pool")
+adaptive_sum_pool = _function("adaptive_sum_pool")
+adaptive_avg_pool = _function("adaptive_avg_pool")
+adaptive_smooth_max_pool = _function("adaptive_smooth_max_pool")
+adaptive_lp_pool = _function("adaptive_lp_pool")
+global_max_pool = _function("global_max_pool")
+global_min_pool = _function("global_min_pool")
+global_sum_pool = _function("global_sum_pool")
+global_avg_pool = _function("global_avg_pool")
+global_smooth_max_pool = _function("global_smooth_max_pool")
+global_lp_pool = _function("global_lp_pool")

@@ -1,0 +1,231 @@
+#include "parts.hpp"
+
+#include "operands.hpp"
+
+#include <ndpool/part.hpp>
+
+#include <array>
+#include <bit>
+#include <string>
+#include <vector>
+
+namespace ndpool::python {
+
+namespace {
+
+[[noreturn]] void reject_range(const char* name, const Range& range, Index limit) {
+  throw nb::value_error((std::string(name) + " has the range " + std::to_string(range.begin) + " to " +
+                         std::to_string(range.end) + "; it must have an entry, and be inside of 0 to " +
+                         std::to_string(limit))
+                            .c_str());
+}
+
+Range checked(const Range& range, const char* name, Index limit) {
+  if (range.begin < 0 || range.end > limit || range.begin >= range.end) reject_range(name, range, limit);
+  return range;
+}
+
+int read_axis(nb::handle object, const Geometry& geometry) {
+  const Index axis = read_index(object, "axis", "an int");
+  if (axis < 0 || axis >= geometry.rank) raise({Code::axis_out_of_range, Argument::axes, -1, {axis, geometry.rank}});
+  return static_cast<int>(axis);
+}
+
+Geometry geometry_of(const Described& pool, nb::handle shape) {
+  return pool.pool().geometry(read_extents(shape, "shape", 1));
+}
+
+nb::tuple to_tuple(const std::vector<Range>& ranges) {
+  nb::list list;
+  for (const Range& range : ranges) list.append(nb::make_tuple(range.begin, range.end));
+  return nb::tuple(list);
+}
+
+/// Calls f(range) for each row of an array of pairs, and writes what it answers into an array with `Row`s of numbers.
+template <class Row, class F>
+nb::object for_each_range(nb::handle object, const char* name, Index limit, F f) {
+  const Array given = read_array(object, name, &flat);
+  require_scalar(given, name, flat, "ranges");
+  if (given.rank != 2 || given.extents[1] != 2)
+    throw nb::value_error((std::string(name) + " must have the shape (n, 2)").c_str());
+  const View<const Index> from = given.view<const Index>();
+  constexpr Index columns = sizeof(Row) / sizeof(Index);
+  const Array made = new_array({given.extents[0], columns}, flat);
+  const View<Index> to = made.view<Index>();
+  for (Index i = 0; i < given.extents[0]; ++i) {
+    const Row row = f(checked({from[{i, 0}], from[{i, 1}]}, name, limit));
+    const auto numbers = std::bit_cast<std::array<Index, columns>>(row);
+    for (Index c = 0; c < columns; ++c) to[{i, c}] = numbers[static_cast<std::size_t>(c)];
+  }
+  return made.owner;
+}
+
+nb::object cells_of(const Described& pool, nb::handle shape, nb::handle axis, nb::handle outputs) {
+  const Geometry geometry = geometry_of(pool, shape);
+  const Axis& window = geometry.axes[read_axis(axis, geometry)];
+  return for_each_range<PaddedCells>(outputs, "outputs", window.output,
+                                     [&](const Range& range) { return cells_under(window, range); });
+}
+
+nb::object outputs_of(const Described& pool, nb::handle shape, nb::handle axis, nb::handle cells) {
+  const Geometry geometry = geometry_of(pool, shape);
+  const Axis& window = geometry.axes[read_axis(axis, geometry)];
+  return for_each_range<Range>(cells, "cells", window.input, [&](const Range& range) {
+    const Range outputs = outputs_over(window, range);
+    return outputs.begin < outputs.end ? outputs : Range{outputs.begin, outputs.begin};
+  });
+}
+
+nb::tuple part(const nb::handle self, nb::handle shape, nb::handle outputs_object) {
+  const Described& pool = nb::cast<const Described&>(self);
+  const Geometry whole = geometry_of(pool, shape);
+  const std::vector<Range> outputs = read_ranges(outputs_object, "outputs", whole.rank);
+  std::vector<Range> cells;
+  const Geometry geometry = part_of(whole, outputs, cells);
+  Index offset = 0;
+  for (int a = 0; a < whole.rank; ++a) offset += cells[static_cast<std::size_t>(a)].begin * whole.cell_stride[a];
+  const nb::object made = keep_part(self, geometry, shape, to_tuple(outputs));
+  return nb::make_tuple(made, to_tuple(cells), offset);
+}
+
+/// Throws what a run on arrays of a shape would throw, before one is made. Answers the shape of the result with all
+/// axes, and the pooled axes.
+nb::tuple resolve_for(const Described& pool, nb::handle shape, nb::handle dtype, bool derivative) {
+  const Geometry geometry = geometry_of(pool, shape);
+  const Scalar scalar = read_scalar(dtype, "dtype");
+  if (derivative) with_real(scalar, []<class>() {});
+  with_dtype(scalar, [&]<class T>() {
+    const auto check = [&](const auto& reducer) {
+      require(derivative ? spec::core::check_reducer(geometry, reducer) : spec::core::check_value(geometry, reducer));
+    };
+    std::visit([&](const auto& reduction) { reduction.template with<T>(check); }, pool.pool().reduction());
+  });
+  nb::list pooled;
+  for (int a = 0; a < geometry.rank; ++a)
+    if (geometry.axes[a].pooled) pooled.append(a);
+  return nb::make_tuple(python::to_tuple(geometry.output_shape()), nb::tuple(pooled));
+}
+
+/// Cells from window to window and windows for so many cells, on average.
+nb::tuple pace(const Described& pool, nb::handle shape, nb::handle axis) {
+  const Geometry geometry = geometry_of(pool, shape);
+  const Axis& window = geometry.axes[read_axis(axis, geometry)];
+  if (window.adaptive) return nb::make_tuple(window.input, window.output);
+  return nb::make_tuple(window.stride, 1);
+}
+
+nb::tuple longest_windows(const Described& pool, nb::handle shape) {
+  const Geometry geometry = geometry_of(pool, shape);
+  Shape lengths;
+  for (int a = 0; a < geometry.rank; ++a) lengths.push_back(most_cells_under(geometry.axes[a], 1));
+  return python::to_tuple(lengths);
+}
+
+/// Indices of the whole as those of a box of cells: -1 for cells outside of it. An index outside of its window is an
+/// error.
+nb::object local_indices(const Described& pool, nb::handle shape, nb::handle indices_object, nb::handle outputs_object,
+                         nb::handle cells_object) {
+  const Geometry whole = geometry_of(pool, shape);
+  const std::vector<Range> outputs = read_ranges(outputs_object, "outputs", whole.rank),
+                           cells = read_ranges(cells_object, "cells", whole.rank);
+  Shape extents;
+  Index strides[max_rank] = {}, cell_count = 1;
+  for (int a = whole.rank - 1; a >= 0; --a) {
+    if (!whole.axes[a].pooled) continue;
+    strides[a] = cell_count;
+    const Range& range = checked(cells[static_cast<std::size_t>(a)], "cells", whole.axes[a].input);
+    cell_count *= range.end - range.begin;
+  }
+  for (int a = 0; a < whole.rank; ++a) {
+    const Range& range = checked(outputs[static_cast<std::size_t>(a)], "outputs", whole.axes[a].output);
+    extents.push_back(range.end - range.begin);
+  }
+  const Array indices = read_indices(indices_object);
+  require_scalar(indices, "indices", flat, "flat indices");
+  const View<const Index> from = indices.view<const Index>();
+  require(check_view(from, extents, Argument::indices));
+  const Array made = new_array(extents, flat);
+  const View<Index> to = made.view<Index>();
+  const nb::gil_scoped_release release;
+  spec::for_each_position(extents, [&](const Shape& at) {
+    const Index index = from[at];
+    to[at] = -1;
+    if (index == -1) return;
+    Shape output = at;
+    for (int a = 0; a < whole.rank; ++a) output[a] += outputs[static_cast<std::size_t>(a)].begin;
+    if (whole.tap_from_flat(output, index) < 0)
+      raise({Code::index_out_of_range, Argument::indices, -1, {index, whole.cell_count()}});
+    const Shape cell = whole.cell_from_flat(output, index);
+    Index local = 0;
+    for (int a = 0; a < whole.rank; ++a) {
+      if (!whole.axes[a].pooled) continue;
+      const Range& range = cells[static_cast<std::size_t>(a)];
+      if (cell[a] < range.begin || cell[a] >= range.end) return;
+      local += (cell[a] - range.begin) * strides[a];
+    }
+    to[at] = local;
+  });
+  return made.owner;
+}
+
+/// Adds to the indices that are not -1.
+void shift_indices(nb::handle object, Index by) {
+  const Array indices = write_array(object, "indices");
+  require_scalar(indices, "indices", flat, "flat indices");
+  const View<Index> view = indices.view<Index>();
+  const nb::gil_scoped_release release;
+  spec::for_each_position(indices.shape(), [&](const Shape& at) {
+    if (view[at] >= 0) view[at] += by;
+  });
+}
+
+}  // namespace
+
+std::vector<Range> read_ranges(nb::handle object, const char* name, int rank) {
+  std::vector<Range> ranges;
+  for (nb::handle entry : object) {
+    const Shape pair = read_extents(entry, name, 0);
+    if (pair.size() != 2) throw nb::value_error((std::string(name) + " must have a pair for each axis").c_str());
+    ranges.push_back({pair[0], pair[1]});
+  }
+  if (static_cast<int>(ranges.size()) != rank)
+    throw nb::value_error((std::string(name) + " must have a pair for each of " + std::to_string(rank) + " axes").c_str());
+  return ranges;
+}
+
+Geometry part_of(const Geometry& whole, const std::vector<Range>& outputs, std::vector<Range>& cells) {
+  Geometry geometry = whole;
+  cells.clear();
+  for (int a = 0; a < whole.rank; ++a) {
+    const Range& range = outputs[static_cast<std::size_t>(a)];
+    cells.push_back(take_part(geometry, a, checked(range, "outputs", whole.axes[a].output)));
+  }
+  return geometry;
+}
+
+void add_parts(nb::class_<Described>& pool) {
+  pool.def("resolve_for", &resolve_for, nb::arg("shape"), nb::arg("dtype"),
+           nb::arg("derivative") = false,
+           "(output shape with all axes, pooled axes) on arrays of `shape`. Raises what a run would raise.")
+      .def("is_linear", [](const Described& self) { return self.pool().is_linear(); }, "True of sums and averages.")
+      .def("longest_windows", &longest_windows, nb::arg("shape"), "Cells of the longest window on each axis.")
+      .def("pace", &pace, nb::arg("shape"), nb::arg("axis"),
+           "(cells, outputs) of an axis: so many outputs for so many cells.")
+      .def("cells_of", &cells_of, nb::arg("shape"), nb::arg("axis"), nb::arg("outputs"),
+           "For each row (begin, end) of `outputs` (begin, end, lo, hi): the cells that these outputs of the axis read, "
+           "and the padding before and behind the array that they reach over.")
+      .def("outputs_of", &outputs_of, nb::arg("shape"), nb::arg("axis"), nb::arg("cells"),
+           "For each row (begin, end) of `cells` the outputs (begin, end) of the axis whose windows reach over them.")
+      .def("part", &part, nb::arg("shape"), nb::arg("outputs"),
+           "(pool, cells, offset) of a range of outputs for each axis: the pool of arrays of just these cells, and what "
+           "its flat indices are less than those of the whole.")
+      .def("local_indices", &local_indices, nb::arg("shape"), nb::arg("indices"), nb::arg("outputs"), nb::arg("cells"),
+           "Flat indices of some outputs as those of a box of cells; -1 outside of it.");
+}
+
+void add_part_indices(nb::module_& module) {
+  module.def("shift_indices", &shift_indices, nb::arg("indices"), nb::arg("by"),
+             "Adds `by` to the indices that are not -1.");
+}
+
+}  // namespace ndpool::python
