@@ -124,7 +124,7 @@ class MaxLayer : public PoolLayer {
   MaxLayer(MaxLayer&&) = default;
   /// By a copy that is moved: without memory for it, this layer stays what it is.
   MaxLayer& operator=(const MaxLayer& other) { return *this = MaxLayer(other); }
-  /// Copies or takes parameters, plan and what is kept.
+  /// Takes parameters, plan and what is kept; leaves the other layer its parameters.
   MaxLayer& operator=(MaxLayer&&) = default;
 
  private:
@@ -152,7 +152,7 @@ class AverageLayer : public PoolLayer {
   std::size_t kept_bytes() const final { return 0; }
 
  protected:
-  /// Copies share nothing but the plan.
+  /// A layer of a pool; `name` is a literal.
   using PoolLayer::PoolLayer;
 
  private:
@@ -168,7 +168,7 @@ class SmoothMaxLayer : public PoolLayer {
   std::size_t kept_bytes() const final { return static_cast<std::size_t>(x_.size()) * sizeof(float); }
 
  protected:
-  /// Copies share nothing but the plan.
+  /// A layer of a pool; `name` is a literal.
   using PoolLayer::PoolLayer;
   /// Shares nothing but the plan.
   SmoothMaxLayer(const SmoothMaxLayer&) = default;
@@ -176,7 +176,7 @@ class SmoothMaxLayer : public PoolLayer {
   SmoothMaxLayer(SmoothMaxLayer&&) = default;
   /// As that of MaxLayer.
   SmoothMaxLayer& operator=(const SmoothMaxLayer& other) { return *this = SmoothMaxLayer(other); }
-  /// Copies or takes parameters, plan and what is kept.
+  /// Takes parameters, plan and what is kept; leaves the other layer its parameters.
   SmoothMaxLayer& operator=(SmoothMaxLayer&&) = default;
 
  private:
