@@ -125,7 +125,7 @@ class NDPOOL_API MaxLayer : public PoolLayer {
   MaxLayer(MaxLayer&&) = default;
   /// By a copy that is moved: without memory for it, this layer stays what it is.
   MaxLayer& operator=(const MaxLayer& other) { return *this = MaxLayer(other); }
-  /// Copies or takes parameters, plan and what is kept.
+  /// Takes parameters, plan and what is kept; leaves the other layer its parameters.
   MaxLayer& operator=(MaxLayer&&) = default;
 
  private:
@@ -153,7 +153,7 @@ class NDPOOL_API AverageLayer : public PoolLayer {
   std::size_t kept_bytes() const final { return 0; }
 
  protected:
-  /// Copies share nothing but the plan.
+  /// A layer of a pool; `name` is a literal.
   using PoolLayer::PoolLayer;
 
  private:
@@ -169,7 +169,7 @@ class NDPOOL_API SmoothMaxLayer : public PoolLayer {
   std::size_t kept_bytes() const final { return static_cast<std::size_t>(x_.size()) * sizeof(float); }
 
  protected:
-  /// Copies share nothing but the plan.
+  /// A layer of a pool; `name` is a literal.
   using PoolLayer::PoolLayer;
   /// Shares nothing but the plan.
   SmoothMaxLayer(const SmoothMaxLayer&) = default;
@@ -177,7 +177,7 @@ class NDPOOL_API SmoothMaxLayer : public PoolLayer {
   SmoothMaxLayer(SmoothMaxLayer&&) = default;
   /// As that of MaxLayer.
   SmoothMaxLayer& operator=(const SmoothMaxLayer& other) { return *this = SmoothMaxLayer(other); }
-  /// Copies or takes parameters, plan and what is kept.
+  /// Takes parameters, plan and what is kept; leaves the other layer its parameters.
   SmoothMaxLayer& operator=(SmoothMaxLayer&&) = default;
 
  private:

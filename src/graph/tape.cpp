@@ -2,7 +2,9 @@
 #include <ndpool/graph/tape.hpp>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace ndpool::graph {
 
@@ -21,11 +23,22 @@ class Arrays {
     used.first = used.first < 0 ? time : std::min(used.first, time);
     used.last = std::max(used.last, time);
   }
-  /// Places all arrays that are used, the largest first, each at the lowest offset that is free while it lives. Returns
-  /// the size of the whole.
+  /// Places all arrays that are used. Returns the size of the whole.
   Index place(Index alignment) {
-    std::vector<int> order(arrays_.size());
-    std::iota(order.begin(), order.end(), 0);
+    const Index whole = arrays_.size() <= few_arrays ? place_largest_first(alignment) : place_in_time(alignment);
+    return rounded_up(whole, alignment);
+  }
+  Index offset(int array) const { return array < 0 ? -1 : arrays_[static_cast<std::size_t>(array)].offset; }
+
+ private:
+  static constexpr Index too_many = Index{1} << 61;
+  /// More than these are placed in time: the largest first takes time in proportion to the square of their number,
+  /// 0.02 s for this many.
+  static constexpr std::size_t few_arrays = 4096;
+
+  /// The largest first, each at the lowest offset that is free while it lives: packs networks tightly.
+  Index place_largest_first(Index alignment) {
+    std::vector<int> order = numbers();
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return at(a).size > at(b).size; });
     std::vector<int> placed;
     Index whole = 0;
@@ -40,26 +53,102 @@ class Arrays {
         if (array.offset + array.size <= there.offset) break;
         array.offset = std::max(array.offset, rounded_up(there.offset + there.size, alignment));
       }
-      // Offsets stay below 2^62, so that no sum of two overflows.
-      if (array.size < 0 || array.size >= too_many || array.offset + array.size >= too_many)
-        fail(Code::overflow, "the arrays of this program are too large for memory");
-      whole = std::max(whole, array.offset + array.size);
+      whole = std::max(whole, end_of(array));
       placed.insert(std::upper_bound(placed.begin(), placed.end(), number,
                                      [&](int a, int b) { return at(a).offset < at(b).offset; }),
                     number);
     }
-    return rounded_up(whole, alignment);
+    return whole;
   }
-  Index offset(int array) const { return array < 0 ? -1 : arrays_[static_cast<std::size_t>(array)].offset; }
 
- private:
-  static constexpr Index too_many = Index{1} << 61;
+  /// In the order of their first use, each in the smallest gap that those which have ended have left (best fit): takes
+  /// time in proportion to n log n.
+  Index place_in_time(Index alignment) {
+    std::vector<int> starts = numbers(), ends = numbers();
+    std::stable_sort(starts.begin(), starts.end(), [&](int a, int b) { return at(a).first < at(b).first; });
+    std::stable_sort(ends.begin(), ends.end(), [&](int a, int b) { return at(a).last < at(b).last; });
+    Gaps gaps;
+    auto ended = ends.begin();
+    for (const int number : starts) {
+      Array& array = at(number);
+      if (array.first < 0) continue;
+      for (; at(*ended).last < array.first; ++ended)
+        if (at(*ended).first >= 0) gaps.give_back(at(*ended).offset, rounded_up(at(*ended).size, alignment));
+      array.offset = 0;
+      end_of(array);  // of any offset, so that rounding cannot overflow
+      array.offset = gaps.take(rounded_up(array.size, alignment));
+      end_of(array);
+    }
+    return gaps.whole();
+  }
 
   struct Array {
     Index size = 0;
     Index first = -1, last = -1;
     Index offset = -1;
   };
+
+  /// Stretches of memory that no array uses, up to the end of the last array that did.
+  class Gaps {
+   public:
+    /// The offset of a stretch that is free from now on no more: the smallest that is wide enough, or one at the end.
+    Index take(Index size) {
+      const auto found = by_size_.lower_bound({size, 0});
+      if (found == by_size_.end()) {
+        whole_ += size;
+        return whole_ - size;
+      }
+      const auto [wide, begin] = *found;
+      remove(begin, wide);
+      if (wide > size) add(begin + size, wide - size);
+      return begin;
+    }
+    /// Joins what is given back with its neighbours.
+    void give_back(Index begin, Index size) {
+      if (size == 0) return;
+      auto next = by_begin_.lower_bound(begin);
+      if (next != by_begin_.end() && next->first == begin + size) {
+        size += next->second;
+        remove(next->first, next->second);
+      }
+      next = by_begin_.lower_bound(begin);
+      if (next != by_begin_.begin()) {
+        const auto [before, length] = *std::prev(next);
+        if (before + length == begin) {
+          remove(before, length);
+          begin = before;
+          size += length;
+        }
+      }
+      add(begin, size);
+    }
+    Index whole() const { return whole_; }
+
+   private:
+    void add(Index begin, Index size) {
+      by_begin_.emplace(begin, size);
+      by_size_.emplace(size, begin);
+    }
+    void remove(Index begin, Index size) {
+      by_begin_.erase(begin);
+      by_size_.erase({size, begin});
+    }
+    std::map<Index, Index> by_begin_;
+    std::set<std::pair<Index, Index>> by_size_;
+    Index whole_ = 0;
+  };
+
+  std::vector<int> numbers() const {
+    std::vector<int> all(arrays_.size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  /// Offsets stay below 2^62, so that no sum of two overflows.
+  static Index end_of(const Array& array) {
+    if (array.size < 0 || array.size >= too_many || array.offset + array.size >= too_many)
+      fail(Code::overflow, "the arrays of this program are too large for memory");
+    return array.offset + array.size;
+  }
   Array& at(int array) { return arrays_[static_cast<std::size_t>(array)]; }
   static Index rounded_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
   std::vector<Array> arrays_;

@@ -282,6 +282,13 @@ TEST_F(ProgramLifetime, NamedBindingsRefuseArraysThatDoNotLast) {
   const Bound<float> one{x, Numbers{3}};
   expect_error(temporary, [&] { compile().forward({one}); });
   expect_error(temporary, [&] { compile().forward(std::span(&one, 1)); });
+  const std::initializer_list<Bound<float>> braces = {{x, Numbers{3}}};
+  expect_error(temporary, [&] { compile().forward(braces); });
+  auto named = {Bound<float>(x, Numbers{3})};
+  expect_error(temporary, [&] { compile().jvp(named, {}); });
+  const auto lasting = {Bound<float>(x, three)};
+  Program<float> program = compile();
+  EXPECT_EQ(program.forward(lasting)[y][0], 6);
   list.push_back({x, three});
   EXPECT_EQ(compile().forward(list)[y].size(), 1U);
   const Bindings<float> in = {{x, std::span<const float>(three)}, {w, view(three, {1})}};  // views name an array

@@ -81,12 +81,12 @@ class Arena {
 template <class T>
 class Results {
  public:
-  /// Results in an arena.
+  /// Results of the last run in an arena.
   Results(std::shared_ptr<const graph::Compiled<T>> code, const Arena<T>& arena, graph::Mode mode)
       : code_(std::move(code)), arena_(&arena), runs_(arena.runs), run_(*arena.runs), mode_(mode) {}
-  /// Results in an arena.
+  /// Results of the same run; the arrays are not copied.
   Results(const Results&) = default;
-  /// Refers to the same arena.
+  /// Becomes results of the other's run; the arrays are not copied.
   Results& operator=(const Results&) = default;
   ~Results() = default;
 

@@ -123,8 +123,10 @@ template <class T>
 class BoundArrays {
  public:
   BoundArrays() = default;
-  /// A list of arrays, not copied.
-  BoundArrays(std::initializer_list<Bound<T>> list) : all_(list.begin(), list.size()) {}
+  /// Braces in the call itself, whose temporaries live as long as the call.
+  BoundArrays(std::initializer_list<Bound<T>>&& list) : all_(list.begin(), list.size()) {}
+  /// A list in braces that was given a name before: its temporaries have ended.
+  BoundArrays(const std::initializer_list<Bound<T>>& list) : BoundArrays(std::span<const Bound<T>>(list)) {}
   /// A list of arrays, not copied.
   template <class List>
   requires std::convertible_to<const List&, std::span<const Bound<T>>> BoundArrays(const List& list) : all_(list) {

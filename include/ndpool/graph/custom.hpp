@@ -18,7 +18,7 @@ class CustomCall {
   /// Which map is called.
   enum class Map { forward, jvp, vjp };
 
-  /// The value of an input; and, in derivatives, of the node.
+  /// The value of an input. Throws if the node has no such input.
   View<const T> x(int input) const {
     const Shape& shape = shape_of(input);
     return {x_[static_cast<std::size_t>(input)], shape};
@@ -35,7 +35,7 @@ class CustomCall {
     const T* tangent = dx_[static_cast<std::size_t>(input)];
     return {tangent == nullptr ? zeros_ : tangent, shape};
   }
-  /// In vjp: the gradient of the node, and the number of the input whose gradient is asked for.
+  /// In vjp: the gradient of the node.
   View<const T> gy() const {
     require_map(map_ == Map::vjp, "gy, which only vjp has");
     return {gy_, output_};

@@ -42,17 +42,18 @@ class NodeList {
   /// What is known of a node.
   using Record = NodeRecord<T>;
 
+  /// An empty list.
   NodeList() = default;
-  /// An empty list.
+  /// The same nodes in a list of its own.
   NodeList(const NodeList& other) : all_(other.all_), names_(other.names_) {}
-  /// An empty list.
+  /// Takes the nodes; the other list is empty afterwards.
   NodeList(NodeList&& other) noexcept { swap(other); }
-  /// Takes the nodes; the other graph is empty afterwards.
+  /// Becomes a copy with a new identity; nodes handed out before are strangers.
   NodeList& operator=(const NodeList& other) {
     if (this != &other) NodeList(other).swap(*this);
     return *this;
   }
-  /// Takes the nodes; the other graph is empty afterwards.
+  /// Takes the nodes; the other list is empty afterwards.
   NodeList& operator=(NodeList&& other) noexcept {
     NodeList(std::move(other)).swap(*this);
     return *this;

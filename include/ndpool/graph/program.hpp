@@ -31,10 +31,10 @@ class Program {
       parameters_->insert(parameters_->end(), code_->nodes[n].values.begin(), code_->nodes[n].values.end());
     }
   }
-  /// Shares the compiled graph; allocates parameters and an arena of its own.
+  /// Shares the compiled graph; copies the parameters; allocates an arena of its own.
   Program(const Program& other)
       : code_(other.code_), offsets_(other.offsets_), parameters_(other.copy_parameters()), arena_(make_arena()) {}
-  /// Shares the compiled graph; allocates parameters and an arena of its own.
+  /// Takes parameters, arena and results along; the other can only be assigned to afterwards.
   Program(Program&&) noexcept = default;
   /// One of either kind, taken by value: a program that is assigned to itself stays what it is.
   Program& operator=(Program other) noexcept {

@@ -15,19 +15,19 @@ class BasicTensor {
  public:
   /// Without elements; so is a tensor that was moved from.
   BasicTensor() = default;
-  /// An array of the layers: owns its elements, in row-major order. Copies copy the elements.
+  /// Every element is `fill`. Allocates; throws if a length is negative or the product overflows.
   explicit BasicTensor(const Shape& shape, T fill = 0);
   /// Throws if there are not as many values as the shape has elements.
   BasicTensor(const Shape& shape, std::vector<T> values);
 
-  /// An array of the layers: owns its elements, in row-major order. Copies copy the elements.
+  /// Copies the elements.
   BasicTensor(const BasicTensor&) = default;
-  /// Takes the elements.
+  /// Copies the elements; without memory for them, this tensor stays what it is.
   BasicTensor& operator=(const BasicTensor&) = default;
-  /// An array of the layers: owns its elements, in row-major order. Copies copy the elements.
+  /// Takes the elements; the other tensor has none afterwards.
   BasicTensor(BasicTensor&& other) noexcept
       : values_(std::exchange(other.values_, {})), shape_(std::exchange(other.shape_, Shape{0})) {}
-  /// Takes the elements.
+  /// Takes the elements; the other tensor has none afterwards.
   BasicTensor& operator=(BasicTensor&& other) noexcept {
     values_ = std::exchange(other.values_, {});
     shape_ = std::exchange(other.shape_, Shape{0});
