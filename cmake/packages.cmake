@@ -2,13 +2,14 @@
 get_target_property(soversion ndpool SOVERSION)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "The ndpool authors")
-set(CPACK_PACKAGE_CONTACT "The ndpool authors <maintainers@ndpool.org>")
+set(CPACK_PACKAGE_CONTACT "The ndpool authors <maintainers@ndpool.invalid>")
 if(NOT "$ENV{DEBEMAIL}" STREQUAL "")  # the convention of Debian's tools
   set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 endif()
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL library development command)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own first line
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

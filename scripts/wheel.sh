@@ -5,22 +5,12 @@
 #   scripts/wheel.sh [3.10 3.11 3.12]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tools=$PWD/build/venv/bin
+. scripts/interpreters.sh
+tools=${WHEEL_TOOLS:-$PWD/build/venv}/bin
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"
 # One commit makes one wheel, whenever and wherever it is built.
 SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}"
 export SOURCE_DATE_EPOCH
-
-# The interpreter of a version: on the PATH, or one of pyenv's.
-interpreter() {
-  local candidate
-  for candidate in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/"python$1"; do
-    if "$candidate" -c "" 2>/dev/null; then
-      command -v "$candidate"
-      return
-    fi
-  done
-}
 
 build_wheel() {  # version, interpreter
   local tag=cp${1/./} options=()
@@ -30,8 +20,7 @@ build_wheel() {  # version, interpreter
   nanobind=$("$python" -m nanobind --cmake_dir)
   # Without the extension for one torch: a wheel is for any.
   "$python" -m build --wheel --no-isolation --outdir build/wheel/plain -Cbuild-dir=build/wheel-tree "${options[@]}" \
-      -Ccmake.define.NDPOOL_BUILD_TORCH=OFF -Ccmake.define.nanobind_DIR="$nanobind" \
-      -Ccmake.define.CMAKE_CXX_FLAGS="-ffile-prefix-map=$PWD/=" .
+      -Ccmake.define.NDPOOL_BUILD_TORCH=OFF -Ccmake.define.nanobind_DIR="$nanobind" .
 }
 
 rm -rf build/wheel/plain build/wheel/*.whl
