@@ -2,6 +2,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table explorer test-explorer test-long fuzz bench bench-generated bench-grid bench-images bench-networks bench-all chart wheel test-wheel format lint lint-all lint-fast clean
 FUZZ_SECONDS ?= 1800
+# `make test` has 20,000; an emulator takes about twenty times as long for each.
+AARCH64_PROBLEMS ?= 1000
+AARCH64 = QEMU_CPU=cortex-a72 QEMU_LD_PREFIX=/usr/aarch64-linux-gnu qemu-aarch64
 # Steps done of all, and the time since the start, before each step of a build.
 empty :=
 export NINJA_STATUS = [%f/%t, %e s]$(empty) $(empty)
@@ -113,12 +116,41 @@ bench-all: build/release/python.stamp  ## Measure ndpool beside openvino and JAX
 	PYTHONPATH=build/release/python build/venv-all/bin/python bench/peers.py \
 	    --json build/bench/peers-all.json --svg build/bench/peers-all.svg
 
-wheel: build/release/python.stamp  ## Build a wheel that brings its shared libraries, into build/wheel
+wheel: build/venv/bin/ruff  ## Build wheels that bring their shared libraries, for each Python that is here, into build/wheel
+	@scripts/setup.sh build && scripts/setup.sh wheel
 	@scripts/venv.sh python/requirements-wheel.txt
 	scripts/wheel.sh
 
-test-wheel:  ## Try that wheel where there is only NumPy and no Highway
+test-wheel:  ## Try those wheels where there is only NumPy and no Highway, with the type checkers
 	scripts/test_wheel.sh
+
+# The packages of other package managers, and everything that takes long about them.
+.PHONY: debs test-debs test-downstream test-packages test-aarch64
+debs:  ## Build Debian packages, into build/debs, and check them with lintian
+	@scripts/setup.sh build && scripts/setup.sh debs
+	scripts/debs.sh
+
+test-debs: debs  ## Try those packages in a bare Debian 12, as root
+	scripts/test_debs.sh
+
+test-downstream:  ## Programs outside of the tree: four ways to find ndpool, GCC and Clang, static and shared
+	@scripts/setup.sh build && scripts/setup.sh fuzz
+	@for compiler in g++ clang++; do \
+	  cmake -DCOMPILER=$$(command -v $$compiler) -DSOURCE=$(CURDIR)/tests/downstream -DROOT=$(CURDIR) -DREADME=$(CURDIR)/README.md \
+	      -DBUILD=$(CURDIR)/build/downstream/$$compiler -P tests/downstream/matrix.cmake || exit 1; \
+	done
+
+# Compiles the kernels six times: with each compiler, for the Debian packages, for the wheels, and twice to compare.
+test-packages: test-downstream wheel test-wheel test-debs  ## All of these, the source distribution, and reproducible builds: about two hours
+	scripts/test_sdist.sh quick
+	scripts/test_reproducible.sh
+
+test-aarch64:  ## Cross-compile for 64-bit ARM, and run kernel tests under an emulator
+	@scripts/setup.sh build && scripts/setup.sh aarch64
+	cmake --preset aarch64
+	cmake --build --preset aarch64 --target kernels_generated_test kernels_implementations_test
+	NDPOOL_PROBLEMS=$(AARCH64_PROBLEMS) $(AARCH64) build/aarch64/tests/kernels_generated_test
+	$(AARCH64) build/aarch64/tests/kernels_implementations_test
 
 # The site and what looks at it.
 .PHONY: docs docs-serve test-site

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the system packages that a part of the project needs and that are missing. Does nothing, and needs no network,
 # when all are there. Only Debian and its relatives are set up; elsewhere it checks for the tools and prints what to install.
-#   scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded|explorer
+#   scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded|explorer|wheel|debs|aarch64
 set -eu
 
 part=${1:-}
@@ -62,7 +62,28 @@ case $part in
     arch="clang lld wasi-libc wasi-libc++ wasi-libc++abi wasi-compiler-rt python chromium"
     homebrew="llvm@19 lld@19 wasi-libc wasi-runtimes"
     ;;
-  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded|explorer" >&2; exit 2 ;;
+  wheel)
+    reason="to build wheels; other versions of Python come from pyenv or you"
+    packages="python3-dev python3-venv binutils"
+    fedora="python3-devel binutils"
+    arch="python binutils"
+    homebrew="python"
+    ;;
+  debs)
+    reason="to make Debian packages and try them in a bare Debian"
+    packages="dpkg-dev fakeroot file lintian debootstrap"
+    fedora="dpkg-dev debootstrap"
+    arch="dpkg debootstrap"
+    homebrew="dpkg"
+    ;;
+  aarch64)
+    reason="to cross-compile for 64-bit ARM and emulate it"
+    packages="g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libgtest-dev:arm64"
+    fedora="gcc-c++-aarch64-linux-gnu qemu-user"
+    arch="aarch64-linux-gnu-gcc qemu-user"
+    homebrew="aarch64-elf-gcc"
+    ;;
+  *) echo "usage: scripts/setup.sh build|lint|bench|fuzz|python|docs|embedded|explorer|wheel|debs|aarch64" >&2; exit 2 ;;
 esac
 
 # Without dpkg nothing is installed. The list is printed once per part; CMake then names the first thing that is missing.
@@ -112,6 +133,9 @@ else
   exit 1
 fi
 echo "Installing, $reason:$missing"
+# Packages of another architecture are only known once it is.
+# shellcheck disable=SC2086  # as_root is a list of words
+case $missing in *:arm64*) $as_root dpkg --add-architecture arm64 ;; esac
 # Another apt may be running, such as unattended-upgrades: waits up to five minutes for its locks. apt waits for dpkg's lock by
 # itself, but not for that of the package lists.
 log=$(mktemp)

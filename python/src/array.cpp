@@ -2,6 +2,7 @@
 
 #include "describe.hpp"
 #include "dlpack.hpp"
+#include "limited_api.hpp"
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
@@ -194,14 +195,14 @@ ArrayType array_type(PyTypeObject* type) {
   }
   const ArrayType found{type, exchange, exchange != nullptr && nb::hasattr(type_object, "is_neg")};
   if (exchange == nullptr && !nb::hasattr(type_object, "__dlpack__")) return found;
-  Py_INCREF(type);  // so that its address stays its own
+  Py_INCREF(reinterpret_cast<PyObject*>(type));  // so that its address stays its own
   known.push_back(found);
   return found;
 }
 
 void require_own_signs(nb::handle object, const char* name) {
   static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
-  const nb::object answer = nb::steal(PyObject_CallMethodNoArgs(object.ptr(), is_neg));
+  const nb::object answer = nb::steal(call_method(object.ptr(), is_neg));
   if (!answer.is_valid()) throw nb::python_error();
   if (answer.ptr() == Py_True)
     value_error(std::string(name) + " is a negated view whose memory has the other sign; call resolve_neg() on it");
@@ -266,7 +267,7 @@ nb::object convert(const nb::object& numbers, Scalar to, const char* name) {
   const NPY_CASTING casting = PyDataType_ISINTEGER(descriptor) ? NPY_SAFE_CASTING : NPY_SAME_KIND_CASTING;
   if (PyArray_SIZE(array) > 0 && PyArray_CanCastArrayTo(array, descriptor, casting) == 0)
     type_error(std::string(name) + " has dtype " + dtype_text(array) + "; expected " + dtype_name(to));
-  Py_INCREF(descriptor);
+  Py_INCREF(reinterpret_cast<PyObject*>(descriptor));
   PyObject* made = PyArray_FromArray(array, descriptor, NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST);
   if (made == nullptr) raise_unreadable(name);
   return nb::steal(made);
@@ -330,7 +331,7 @@ bool read_plain(nb::handle object, Array& array) {
 Array write_array(nb::handle object, const char* name) {
   Array array;
   if (!find_array(object, name, array))
-    type_error(std::string(name) + " must be an array, not " + Py_TYPE(object.ptr())->tp_name);
+    type_error(std::string(name) + " must be an array, not " + nb::inst_name(object).c_str());
   if (!array.writable) value_error(std::string(name) + " is read-only");
   return array;
 }
@@ -359,7 +360,7 @@ Array new_array(const Shape& shape, Scalar scalar) {
   if (bytes < 0 || __builtin_mul_overflow(bytes, Index{item_size(scalar)}, &bytes))
     value_error("the result would have the shape " + std::string(nb::str(to_tuple(shape)).c_str()) +
                 ", with more bytes than fit in 64 bits");
-  Py_INCREF(descriptor);
+  Py_INCREF(reinterpret_cast<PyObject*>(descriptor));
   PyObject* object =
       PyArray_NewFromDescr(&PyArray_Type, descriptor, shape.size(), reinterpret_cast<const npy_intp*>(shape.begin()),
                            nullptr, nullptr, 0, nullptr);

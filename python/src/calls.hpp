@@ -32,10 +32,9 @@ class CallKey {
       return overflow == 0 && push(tag_int) && push(value);
     }
     if (PyFloat_CheckExact(argument))
-      return push(tag_float) && push(std::bit_cast<std::int64_t>(PyFloat_AS_DOUBLE(argument)));
-    if (PyTuple_Check(argument)) return add(&PyTuple_GET_ITEM(argument, 0), PyTuple_GET_SIZE(argument));
-    if (PyList_CheckExact(argument))
-      return add(reinterpret_cast<PyListObject*>(argument)->ob_item, PyList_GET_SIZE(argument));
+      return push(tag_float) && push(std::bit_cast<std::int64_t>(PyFloat_AsDouble(argument)));
+    if (PyTuple_Check(argument)) return add_entries<&PyTuple_GetItem>(argument, PyTuple_Size(argument));
+    if (PyList_CheckExact(argument)) return add_entries<&PyList_GetItem>(argument, PyList_Size(argument));
     return false;
   }
   std::string_view bytes() const { return {reinterpret_cast<const char*>(values_), sizeof(values_[0]) * count_}; }
@@ -53,10 +52,11 @@ class CallKey {
     values_[count_++] = value;
     return true;
   }
-  bool add(PyObject* const* entries, Py_ssize_t count) {
+  template <PyObject* (*entry)(PyObject*, Py_ssize_t)>
+  bool add_entries(PyObject* list, Py_ssize_t count) {
     if (!push(tag_list + (std::int64_t{count} << 32))) return false;
     for (Py_ssize_t i = 0; i < count; ++i)
-      if (!add(entries[i])) return false;
+      if (!add(entry(list, i))) return false;
     return true;
   }
 

@@ -55,7 +55,7 @@ struct Calls {
     PyObject *reference, *given = Py_None;
     int autocasts, indexed;
     if (PyArg_ParseTuple(args, "Opp|O", &reference, &autocasts, &indexed, &given) == 0) return nullptr;
-    Calls* self = reinterpret_cast<Calls*>(type->tp_alloc(type, 0));
+    Calls* self = reinterpret_cast<Calls*>(PyType_GenericAlloc(type, 0));
     if (self == nullptr) return nullptr;
     new (&self->cache) CallCache();
     new (&self->access) Access();
@@ -75,7 +75,7 @@ struct Calls {
     self->access.~Access();
     self->cache.~CallCache();
     Py_DECREF(self->reference);
-    type->tp_free(object);
+    PyObject_Free(object);
     Py_DECREF(reinterpret_cast<PyObject*>(type));
   }
 
@@ -136,8 +136,8 @@ struct Calls {
       PyErr_SetString(PyExc_TypeError, "shapes and strides must be tuples");
       return false;
     }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i)
-      numbers.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i)));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i)
+      numbers.push_back(PyLong_AsLongLong(PyTuple_GetItem(tuple, i)));
     return PyErr_Occurred() == nullptr;
   }
 

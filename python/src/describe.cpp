@@ -23,7 +23,7 @@ bool is_number(nb::handle object) {
 constexpr const char* ints = "an int or a tuple of ints";
 
 [[noreturn]] void wrong_type(nb::handle object, const char* name, const char* what) {
-  type_error(std::string(name) + " must be " + what + ", not " + Py_TYPE(object.ptr())->tp_name);
+  type_error(std::string(name) + " must be " + what + ", not " + nb::inst_name(object).c_str());
 }
 
 /// Calls `f(entry)` for each entry of a sequence; what has no order, such as a set, is none.
@@ -37,7 +37,8 @@ void for_each_entry(nb::handle object, const char* name, const char* what, F f) 
     wrong_type(object, name, what);
   }
   const nb::object keeps = nb::steal(list);
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) f(nb::handle(PySequence_Fast_GET_ITEM(list, i)));
+  const auto entry = PyTuple_Check(list) ? &PyTuple_GetItem : &PyList_GetItem;
+  for (Py_ssize_t i = 0; i < PySequence_Size(list); ++i) f(nb::handle(entry(list, i)));
 }
 
 /// The bytes that tell pools apart.
@@ -101,7 +102,7 @@ constexpr Word<Reducer> reducer_words[] = {{"max", Reducer::max},
 bool read_flag(nb::handle object, const char* name) {
   constexpr const char* what = "True or False";
   if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
-  if (std::string_view(Py_TYPE(object.ptr())->tp_name).starts_with("numpy.bool")) {
+  if (std::string_view(nb::inst_name(object).c_str()).starts_with("numpy.bool")) {
     const int truth = PyObject_IsTrue(object.ptr());
     if (truth < 0) throw nb::python_error();
     return truth != 0;
@@ -117,7 +118,7 @@ double read_real(nb::handle object, const char* name) {
     const bool is_no_number = PyErr_ExceptionMatches(PyExc_TypeError) != 0;
     PyErr_Clear();
     const std::string start = std::string(name) + " must be a number";
-    if (is_no_number) type_error(start + ", not " + Py_TYPE(object.ptr())->tp_name);
+    if (is_no_number) type_error(start + ", not " + nb::inst_name(object).c_str());
     value_error(start + " that a float can hold");
   }
   return value;
@@ -377,7 +378,7 @@ Index read_index(nb::handle object, const char* name, const char* what) {
     number = PyNumber_Index(number);
     if (number == nullptr) {
       PyErr_Clear();
-      type_error(std::string(name) + " must be " + what + ", not " + Py_TYPE(object.ptr())->tp_name);
+      type_error(std::string(name) + " must be " + what + ", not " + nb::inst_name(object).c_str());
     }
     owned = nb::steal(number);
   }
@@ -399,7 +400,7 @@ nb::tuple to_tuple(const Shape& shape) {
   PyObject* tuple = PyTuple_New(shape.end() - shape.begin());
   if (tuple == nullptr) throw nb::python_error();
   Py_ssize_t i = 0;
-  for (Index extent : shape) PyTuple_SET_ITEM(tuple, i++, PyLong_FromLongLong(extent));
+  for (Index extent : shape) PyTuple_SetItem(tuple, i++, PyLong_FromLongLong(extent));
   return nb::steal<nb::tuple>(tuple);
 }
 

@@ -1,6 +1,7 @@
 // Remembered calls on tensors of torch, which are read through DLPack: with every version of torch.
 #include "array.hpp"
 #include "calls_type.hpp"
+#include "limited_api.hpp"
 #include "maps.hpp"
 
 namespace ndpool::python {
@@ -68,8 +69,8 @@ class DlpackTensors {
     static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
     static PyObject* const is_zerotensor = PyUnicode_InternFromString("_is_zerotensor");
     static PyObject* const current_level = PyUnicode_InternFromString("_current_level");
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(questions_); ++i)
-      if (is_true(PyObject_CallNoArgs(PyTuple_GET_ITEM(questions_, i)))) return true;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(questions_); ++i)
+      if (is_true(PyObject_CallNoArgs(PyTuple_GetItem(questions_, i)))) return true;
     if (const nb::object level = nb::steal(PyObject_GetAttr(forward_ad_, current_level));
         !level.is_valid() || PyLong_AsLong(level.ptr()) >= 0)
       return true;
@@ -78,8 +79,8 @@ class DlpackTensors {
     for (int i = 0; i < arrays; ++i) {
       if (is_true(PyObject_GetAttr(args[i], requires_grad)) && is_true(PyObject_CallNoArgs(is_grad_enabled_)))
         return true;
-      if (is_true(PyObject_CallMethodNoArgs(args[i], is_neg))) return true;
-      if (is_true(PyObject_CallMethodNoArgs(args[i], is_zerotensor))) return true;
+      if (is_true(call_method(args[i], is_neg))) return true;
+      if (is_true(call_method(args[i], is_zerotensor))) return true;
     }
     return false;
   }

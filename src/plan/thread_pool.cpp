@@ -1,5 +1,7 @@
 #include "plan/thread_pool.hpp"
 
+#include <pthread.h>
+
 #include <ctime>
 
 #include <algorithm>
@@ -33,6 +35,12 @@ bool spin_for(Duration time, const IsSo& is_so) {
       rest();
     }
   return false;
+}
+
+/// condition.wait(lock, is_so), whose symbol in libstdc++ is one of GCC 12: wheels would need a newer system for it alone.
+template <class IsSo>
+void wait(std::condition_variable& condition, std::unique_lock<std::mutex>& lock, const IsSo& is_so) {
+  while (!is_so()) pthread_cond_wait(condition.native_handle(), lock.mutex()->native_handle());
 }
 
 /// What waking a sleeping thread takes, until it runs.
@@ -118,7 +126,7 @@ void ThreadPool::close_and_wait(Duration tile_time) {
   if (spin_for(may_spin_ ? std::min(2 * tile_time + SpinTime::min, SpinTime::max) : Duration::zero(), is_done)) return;
   std::unique_lock lock(mutex_);
   caller_sleeps_ = true;
-  done_.wait(lock, is_done);
+  wait(done_, lock, is_done);
   caller_sleeps_ = false;
 }
 
@@ -155,7 +163,7 @@ bool ThreadPool::wait_for_job(std::uint64_t& seen, SpinTime& spin) {
       if (spins) spin.met_none();
       std::unique_lock lock(mutex_);
       ++sleepers_;
-      wake_.wait(lock, is_new);
+      wait(wake_, lock, is_new);
       --sleepers_;
       lock.unlock();
       spin.slept(Clock::now() - begin);

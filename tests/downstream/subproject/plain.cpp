@@ -1,0 +1,1 @@
+#include <ndpool/ndpool.hpp>
