@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pathlib
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -119,6 +120,7 @@ def operator_stub(name: str, function: Any) -> str:
 
 def package_stub(package: Any, operators: Any) -> str:
     text = HEADER.format(doc=inspect.getdoc(package))
+    text += 'Executor = Literal["auto", "own", "openmp"]\n'
     source = inspect.getsource(operators)
     # The names of types, as they are written in the package.
     text += source[source.index("Ints = ") : source.index("# Descriptions by")] + "\n"
@@ -133,6 +135,7 @@ def package_stub(package: Any, operators: Any) -> str:
     text += "dtype: DTypeLike = 'f4', strides: Sequence[int] | None = None, **options: Any) "
     text += "-> PlanSummary: ...\n"
     text += "def set_threads(count: int) -> None: ...\ndef get_threads() -> int: ...\n"
+    text += "def set_executor(name: Executor) -> None: ...\ndef get_executor() -> Executor: ...\n"
     text += "def targets() -> list[str]: ...\n\n__version__: str\n"
     text += f"__all__: list[str] = {package.__all__!r}\n"
     return text
@@ -148,6 +151,12 @@ def core_stub(generated: str) -> str:
     }.items():
         assert vague in generated, vague
         generated = generated.replace(vague, exact)
+    for untyped, typed in {  # what nanobind has no types for
+        r"(\*args|\*\*kwargs)(?=[,)])": r"\1: Any",
+        r"(?m)^( *def [^\n>]*\)):$": r"\1 -> Any:",
+        r": PyCapsule =": ": Any =",
+    }.items():
+        generated = re.sub(untyped, typed, generated)
     return f"from typing import Any\n\n{generated}"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 import onnx
+import onnx.parser
 from google.protobuf import json_format, text_format
 from google.protobuf.message import DecodeError
 
@@ -70,6 +71,7 @@ def loaded(model: Any) -> onnx.ModelProto:
         UnicodeDecodeError,
         json_format.ParseError,
         text_format.ParseError,
+        onnx.parser.ParseError,
     ) as error:
         raise ValueError(f"{name} cannot be read as an ONNX model: {error}") from error
     if not read.HasField("graph"):

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy
 import numpy.typing
 
-from ndpool._core import Pool, Unpool
+from ndpool._core import Pool, Unpool, require_no_mask
 from ndpool._lazy import lazy_function
 
 Array = numpy.typing.ArrayLike
@@ -192,9 +192,12 @@ def flag(return_indices: Any) -> bool:
     raise TypeError(f"return_indices must be True or False, not {type(return_indices).__name__}")
 
 
-def _shape(x: Any) -> tuple[int, ...]:
+def _shape(x: Any, name: str = "x") -> tuple[int, ...]:
     """Shape of an array, or the tuple that is given in its place."""
-    return x if isinstance(x, tuple) else numpy.shape(x)
+    if isinstance(x, tuple):
+        return x
+    require_no_mask(x, name)
+    return numpy.shape(x)
 
 
 @_operator
@@ -543,8 +546,9 @@ def _max_unpool_vjp(
     """The gradient gy of `max_unpool`, which does not depend on `y`: its shape will do."""
     if lazy := lazy_function("max_unpool.vjp", out, y, gx, indices):
         return lazy(y, gx, indices, output_size, axes=axes)
-    if _shape(y) != _shape(indices):
-        raise ValueError(f"y has shape {_shape(y)}; expected {_shape(indices)}, that of indices")
+    shape, expected = _shape(y, "y"), _shape(indices, "indices")
+    if shape != expected:
+        raise ValueError(f"y has shape {shape}; expected {expected}, that of indices")
     return Unpool(output_size, axes).vjp(indices, gx, out)
 
 

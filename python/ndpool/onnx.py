@@ -215,6 +215,8 @@ class Backend(BackendBase):
         if not isinstance(node, onnx.NodeProto):
             raise TypeError(f"node must be an onnx.NodeProto, not {type(node).__name__}")
         opset = options.get("opset_version", _newest_opset)
+        if not isinstance(opset, int):
+            raise TypeError(f"opset_version must be an int, not {type(opset).__name__}")
         _require_known(opset)
         step = _Step.of(node, opset)
         super().run_node(node, inputs, device, outputs_info, **options)

@@ -94,11 +94,25 @@ std::string dtype_text(PyArrayObject* array) {
              ", which cannot be pooled; floats of 16, 32 and 64 bits, integers and bool can");
 }
 
-/// True for masked arrays, and for lists that hold one, of which NumPy would drop the masks without a word.
-bool has_mask(nb::handle object) {
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-    for (nb::handle entry : object)
-      if (has_mask(entry)) return true;
+/// A deque or a class of somebody's, which NumPy reads entry by entry; no text, and nothing that is an array itself.
+bool is_other_sequence(nb::handle object) {
+  return PySequence_Check(object.ptr()) && !PyArray_Check(object.ptr()) && !PyUnicode_Check(object.ptr()) &&
+         !PyRange_Check(object.ptr()) && !PyObject_CheckBuffer(object.ptr()) && !nb::hasattr(object, "__array__");
+}
+
+/// True for masked arrays, and for sequences that hold one, of which NumPy would drop the masks without a word.
+bool has_mask(nb::handle object, int depth = 0) {
+  constexpr int max_depth = 64;  // NumPy looks no deeper either: a list can hold itself
+  const bool is_list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
+  if (is_list || is_other_sequence(object)) {
+    if (depth == max_depth) return false;
+    const nb::object entries = nb::steal(PySequence_Fast(object.ptr(), ""));
+    if (!entries.is_valid()) {
+      PyErr_Clear();  // NumPy will say what is wrong
+      return false;
+    }
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(entries.ptr()); ++i)
+      if (has_mask(PySequence_Fast_GET_ITEM(entries.ptr(), i), depth + 1)) return true;
     return false;
   }
   if (!PyArray_Check(object.ptr()) || PyArray_CheckExact(object.ptr())) return false;
@@ -106,11 +120,15 @@ bool has_mask(nb::handle object) {
   return PyObject_IsInstance(object.ptr(), masked) == 1;
 }
 
+}  // namespace
+
 void require_no_mask(nb::handle object, const char* name) {
   if (has_mask(object))
     type_error(std::string(name) +
                " is a masked array, and pools know no mask; fill the masked elements first, with .filled(value)");
 }
+
+namespace {
 
 Array from_numpy(PyObject* object, const char* name) {
   require_no_mask(object, name);

@@ -56,6 +56,9 @@ Scalar read_scalar(nb::handle object, const char* name);
 /// A new packed NumPy array.
 Array new_array(const Shape& shape, Scalar scalar);
 
+/// Throws a TypeError for masked arrays and for sequences of them.
+void require_no_mask(nb::handle object, const char* name);
+
 /// Throws a TypeError unless `array` has the scalar of another one.
 void require_scalar(const Array& array, const char* name, Scalar scalar, const char* other);
 

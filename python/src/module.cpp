@@ -161,6 +161,8 @@ NB_MODULE(_core, module) {
   add_part_indices(module);
   module.def("targets", &targets, "Names of the instruction sets this machine can run kernels for, best first.");
   module.def("target", &target, "The instruction set in use.");
+  module.def("require_no_mask", &require_no_mask, required("array"), required("name"),
+             "Raises a TypeError for masked arrays and for sequences of them.");
   add_tensor_calls(module);
   module.attr("__version__") = NDPOOL_VERSION;
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&forget_pools));

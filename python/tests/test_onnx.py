@@ -432,6 +432,12 @@ def test_junk_is_refused_with_a_sentence(tmp_path):
     for wrong in (None, 5, [1], np.ones(3), pool_model().graph):
         with pytest.raises(TypeError, match="model must be an onnx.ModelProto, bytes or a path"):
             ndpool.onnx.prepare(wrong)
+    for suffix in ("json", "textproto", "onnxtxt"):  # each has a parser of its own
+        text_path = path.with_suffix(f".{suffix}")
+        text_path.write_text("{hello")
+        with warnings.catch_warnings(), pytest.raises(ValueError, match="cannot be read as an"):
+            warnings.simplefilter("ignore")
+            ndpool.onnx.prepare(text_path)
     with pytest.raises(FileNotFoundError):
         ndpool.onnx.prepare(tmp_path / "none.onnx")
     for wrong in (None, "MaxPool", b"", pool_model()):
@@ -451,6 +457,9 @@ def test_opsets_of_the_future_are_refused():
     node = helper.make_node("GlobalMaxPool", ["x"], ["y"])
     with pytest.raises(ValueError, match=text):
         ndpool.onnx.run_node(node, [x], opset_version=newest + 1)
+    for wrong in ("22", 22.0, None):
+        with pytest.raises(TypeError, match="opset_version must be an int, not "):
+            ndpool.onnx.run_node(node, [x], opset_version=wrong)
     unpool = helper.make_node("MaxUnpool", ["x", "i"], ["y"], kernel_shape=[2])
     with pytest.raises(ValueError, match="MaxUnpool is no operator of opset 8"):
         ndpool.onnx.run_node(unpool, [x, x], opset_version=8)

@@ -7,6 +7,7 @@ the argument. Exceptions are listed one by one.
 
 from __future__ import annotations
 
+import collections
 import inspect
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import ndpool
 
 X = np.ones((4, 6))
+INDICES = np.zeros((2, 3), np.int64)
 FUNCTIONS = [n for n in ndpool.__all__ if n.endswith("pool")]
 LISTS = ("kernel", "stride", "padding", "dilation", "axes", "output_size")
 FLAGS = ("ceil_mode", "keepdims", "count_include_pad", "return_indices")
@@ -178,6 +180,13 @@ def masked():
         (lambda: ndpool.max_pool([masked(), masked()], (2, 2, 2)), "x"),
         (lambda: ndpool.max_pool([[1.0, 2.0], [np.ma.masked, 3.0]], (2, 2)), "x"),
         (lambda: ndpool.global_avg_pool(masked()), "x"),
+        (lambda: ndpool.max_pool(collections.deque([masked(), masked()]), (2, 2, 2)), "x"),
+        (lambda: ndpool.max_pool.vjp(masked(), np.ones((2, 3)), (2, 2), indices=INDICES), "x"),
+        (lambda: ndpool.max_pool.jvp(masked(), X, (2, 2), indices=INDICES), "x"),
+        (
+            lambda: ndpool.max_unpool.vjp(np.ma.masked_array([1.0]), np.ones(4), [1], (4,)),
+            "y",
+        ),
         (lambda: ndpool.avg_pool(X, (2, 2), out=np.ma.masked_array(np.ones((2, 3)))), "out"),
         (lambda: ndpool.avg_pool.jvp(X, masked(), (2, 2)), "dx"),
         (lambda: ndpool.avg_pool.vjp(X, np.ma.masked_array(np.ones((2, 3))), (2, 2)), "gy"),
@@ -192,6 +201,15 @@ def masked():
 def test_masks_are_refused(call, name):
     with pytest.raises(TypeError, match=f"{name} is a masked array, and pools know no mask"):
         call()
+
+
+def test_sequences_are_read_as_numpy_reads_them():
+    endless = []
+    endless.append(endless)
+    with pytest.raises((TypeError, ValueError)):
+        ndpool.max_pool(endless, (2,))
+    assert ndpool.max_pool(collections.deque([1.0, 3.0, 2.0]), (3,)).tolist() == [3.0]
+    assert ndpool.max_pool(range(4), (2,)).tolist() == [1, 3]
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")

@@ -39,6 +39,8 @@ def values(x: Floats, ints: NDArray[numpy.uint8], flag: bool) -> None:
     assert_type(plan.tiles["forward"], int)
     assert_type(ndpool.get_threads(), int)
     assert_type(ndpool.targets(), list[str])
+    ndpool.set_executor("own")
+    ndpool.set_executor(ndpool.get_executor())
 
 
 def derivatives(x: Floats, indices: Indices) -> None:
@@ -70,5 +72,6 @@ def wrong_calls(x: Floats) -> None:
     ndpool.max_pool(x, (2, 2)).nonsense()  # type: ignore
     ndpool.explain_plan("max", (4, 4), (2, 2), strides=4)  # type: ignore
     ndpool.set_threads("2")  # type: ignore
+    ndpool.set_executor("tbb")  # type: ignore
     a, b = ndpool.max_pool(x, (2, 2), return_indices=True)
     b.nonsense()  # type: ignore
