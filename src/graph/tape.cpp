@@ -25,7 +25,8 @@ class Arrays {
   }
   /// Places all arrays that are used. Returns the size of the whole.
   Index place(Index alignment) {
-    const Index whole = arrays_.size() <= few_arrays ? place_largest_first(alignment) : place_in_time(alignment);
+    const Index whole =
+        arrays_.size() <= largest_first_limit ? place_largest_first(alignment) : place_in_time(alignment);
     return rounded_up(whole, alignment);
   }
   Index offset(int array) const { return array < 0 ? -1 : arrays_[static_cast<std::size_t>(array)].offset; }
@@ -34,7 +35,7 @@ class Arrays {
   static constexpr Index too_many = Index{1} << 61;
   /// More than these are placed in time: the largest first takes time in proportion to the square of their number,
   /// 0.02 s for this many.
-  static constexpr std::size_t few_arrays = 4096;
+  static constexpr std::size_t largest_first_limit = 4096;
 
   /// The largest first, each at the lowest offset that is free while it lives: packs networks tightly.
   Index place_largest_first(Index alignment) {
