@@ -171,6 +171,12 @@ void add_options(CLI::App& command, const Operator& op, OperatorOptions& options
     add_choice(command, "--empty", options.empty, empty_words, "What windows on padding alone do");
 }
 
+void check_rounding(const OperatorOptions& options, Dtype elements, const std::string& path) {
+  const bool is_float = with_dtype(elements, []<class T>() { return !std::integral<T>; });
+  if (is_float && !options.rounding.empty())
+    throw WrongArguments(fmt::format("--rounding is for integers; the elements of {} are {}", path, name_of(elements)));
+}
+
 Pool make_pool(const Operator& op, const OperatorOptions& options, int rank, bool is_picture) {
   const Empty empty = choose(empty_words, options.empty, Empty::error);
   const Ties ties = choose(ties_words, options.ties, Ties::standard);

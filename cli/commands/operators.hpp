@@ -44,6 +44,9 @@ void add_divisors(CLI::App& command, bool has_window, OperatorOptions& options);
 /// Gives a command the options that the operator has, and no others.
 void add_options(CLI::App& command, const Operator& op, OperatorOptions& options);
 
+/// Throws WrongArguments if `--rounding` was given for elements that are not rounded: floats.
+void check_rounding(const OperatorOptions& options, Dtype elements, const std::string& path);
+
 /// The pool of an operator for arrays with this many axes. The channels of a picture, its third axis, are never pooled.
 Pool make_pool(const Operator& op, const OperatorOptions& options, int rank, bool is_picture);
 

@@ -56,6 +56,8 @@ void PoolCommand::run() const {
   check_names();
   const InputFile x(in, {common.memory_bytes(), dtype.empty() ? Untyped::refuse : Untyped::require});
   const Array& array = x.array();
+  // Derivatives take the options of the values, and have no integers.
+  if (map == Map::forward) check_rounding(options, array.dtype, in);
   const Pool pool = make_pool(op, options, array.shape.size(), x.is_picture());
   check(pool, array, map != Map::forward);
   const Shape output = pool.output_shape(array.shape);

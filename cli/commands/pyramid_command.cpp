@@ -218,6 +218,7 @@ void PyramidCommand::run() const {
     throw WrongArguments(fmt::format("--rounding is for --op avg, not for --op {}", op));
   const InputFile source = open_source();
   const Array& x = source.array();
+  check_rounding(options, x.dtype, in);
   const auto [all, end] = make_levels(source);
   check_names(all);
   check_output(all.back().name, x.dtype, all.back().geometry.output_shape());

@@ -88,6 +88,10 @@ SENTENCES = {
     "exp, log and pow, which smooth-max needs",
     "pyramid x.npy -o p -k 2,2 --levels 1 --op max --rounding floor": "--rounding is for --op avg, "
     "not for --op max",
+    "avg x.npy -o y.npy -k 2,2 --rounding floor": "--rounding is for integers; the elements of "
+    "x.npy are float32",
+    "pyramid x.npy -o p -k 2,2 --levels 1 --rounding floor": "--rounding is for integers; the "
+    "elements of x.npy are float32",
     "pyramid x.npy -o - -k 2,2 --levels 1": "-o must be a folder here, not -",
     "demo -o -": "-o must be a folder here, not -",
     "jvp max - --tangent - -o y.npy -k 2,2": "the input and --tangent cannot both be -: standard "
