@@ -8,6 +8,7 @@
 
 #include <hwy/targets.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <limits>
@@ -32,7 +33,7 @@ std::vector<KernelTable> find_tables() {
   add_disjoint_kernels(tables);
   add_widen_kernels(tables);
   std::erase_if(tables, [](const KernelTable& table) {
-    const general::GeneralKernels* const extremes = general::extremes_for(table.target);
+    const general::GeneralKernels* const extremes = general::integer_extremes_for(table.target);
     return table.forward_float == nullptr && (extremes == nullptr || extremes->target != table.target);
   });
   // A target that some kernels are not compiled for has those of the next one.
@@ -100,13 +101,14 @@ const KernelTable& kernels() { return *in_use().load(std::memory_order_relaxed);
 
 general::GeneralKernel general::kernel_of(ElementKind kind) {
   struct Found {
-    const GeneralKernels* families[5];
+    std::array<const GeneralKernels*, 9> families;
   };
   static const std::vector<Found> found = [] {
     std::vector<Found> all;
     for (const KernelTable& table : tables())
-      all.push_back({{extremes_for(table.target), sums_for(table.target), integer_sums_for(table.target),
-                      wide_sums_for(table.target), positions_for(table.target)}});
+      all.push_back({{integer_extremes_for(table.target), float_extremes_for(table.target), sums_for(table.target),
+                      short_sums_for(table.target), byte_sums_for(table.target), integer_sums_for(table.target),
+                      wide_sums_for(table.target), positions_for(table.target), far_positions_for(table.target)}});
     return all;
   }();
   const Found& in_target = found[static_cast<std::size_t>(&kernels() - tables().data())];

@@ -99,8 +99,13 @@ constexpr void jvp(const BasicGeometry<Capacity>& geometry, const Reducer& reduc
           return Number(static_cast<Number>(weight) * static_cast<Number>(dx[tap.position]));
         },
         [](const Number& a, const Number& b) -> Number { return a + b; });
-    const bool constant = window.counts().real == 0;
-    dy[output] = constant ? DY(0) : convert<DY>(Number(sum / static_cast<Number>(reducer.scale(summary))));
+    const Number scale = static_cast<Number>(reducer.scale(summary));
+    // A window without a tap is constant. A divisor that is given still decides the sign of its zero, as in the value.
+    const bool constant = window.counts().real == 0 && (scale == Number(0) || !(scale == scale));
+    if (constant)
+      dy[output] = DY(0);
+    else
+      dy[output] = convert<DY>(Number(sum / scale));
   });
 }
 

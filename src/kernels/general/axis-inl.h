@@ -41,7 +41,7 @@ class AxisFold {
   AxisFold(const Layout& layout, char* scratch, const Finish& finish)
       : layout_(layout),
         identity_(reinterpret_cast<Work*>(scratch + layout.identity_at)),
-        zeros_(reinterpret_cast<Stored<S>*>(scratch + layout.zeros_at)),
+        zeros_(reinterpret_cast<SourceOf<E>*>(scratch + layout.zeros_at)),
         levels_(reinterpret_cast<Work*>(scratch + layout.levels_at)),
         trees_(reinterpret_cast<Work*>(scratch + layout.trees_at)),
         finish_(finish) {
@@ -269,8 +269,16 @@ class AxisFold {
           left = std::min(count - first, (taps.hi - 1 - present.first) / taps.tap_step + 1);
         }
       }
-      if (present.is_present(0) && present.is_present(left - 1))
-        return fold_tall<E>(present(0), taps.tap_step * taps.from_step, left, to, n, f, trees_);
+      if (present.is_present(0) && present.is_present(left - 1)) {
+        Work* folded = trees_ + 3 * layout_.tree_pitch;  // behind what waits
+        if constexpr (std::is_same_v<To, Work>) folded = to;
+        fold_tall<E>(present(0), taps.tap_step * taps.from_step, left, folded, n, f, trees_);
+        if constexpr (!std::is_same_v<To, Work>) {
+          const Work* rows[1] = {folded};
+          fold_one<E>(1, rows, to, n, f);
+        }
+        return;
+      }
     }
     const Work* rows[max_fold];
     const int parts = fold_parts(taps, 0, count, rows, trees_, n);
@@ -374,9 +382,9 @@ class AxisFold {
         }
         // A single tap is a row of the source.
         const TapRows<From> taps{call, start + cell, at, absent_row<From>()};
-        if constexpr (std::is_same_v<From, Work> || E::lifts_nothing) {
+        if constexpr (std::is_same_v<From, Work>) {
           if (taps.is_present(0)) {
-            rows[j] = reinterpret_cast<const Work*>(taps(0));
+            rows[j] = taps(0);
             by[j] = w.stride * call.from_step;
             many = std::min(many, (call.hi - 1 - start - cell) / w.stride + 1);
             continue;
@@ -415,7 +423,7 @@ class AxisFold {
 
   const Layout& layout_;
   Work* identity_;
-  Stored<S>* zeros_;
+  SourceOf<E>* zeros_;
   Work* levels_;
   Work* trees_;
   const Finish& finish_;

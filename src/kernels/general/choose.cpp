@@ -24,7 +24,7 @@ template <class T>
 std::optional<ElementChoice> extreme_of(const KernelChoice& choice) {
   const bool is_min = choice.combine == Combine::min;
   ElementChoice element;
-  element.traits = {sizeof(T), sizeof(T), false, true};
+  element.traits = {sizeof(T), sizeof(T), false};
   Finish& finish = element.finish;
   constexpr auto highest_bit = static_cast<std::int64_t>(std::uint64_t{1} << (8 * sizeof(T) - 1));
   if constexpr (std::is_integral_v<T>) {
@@ -58,7 +58,7 @@ std::optional<ElementChoice> sum_of(const KernelChoice& choice, Index taps) {
                    : std::is_same_v<T, double> ? ElementKind::sum_f64
                    : std::is_same_v<T, f16>    ? ElementKind::sum_f16
                                                : ElementKind::sum_bf16;
-    element.traits = {sizeof(T), sizeof(T) == 8 ? std::size_t{8} : std::size_t{4}, true, true};
+    element.traits = {sizeof(T), sizeof(T) == 8 ? std::size_t{8} : std::size_t{4}, true};
     return element;
   } else {
     constexpr int bits = std::numeric_limits<T>::digits + (std::is_signed_v<T> ? 1 : 0);
@@ -70,7 +70,7 @@ std::optional<ElementChoice> sum_of(const KernelChoice& choice, Index taps) {
     finish.quotients_fit_double = all <= 51;
     const auto use = [&element](ElementKind kind, std::size_t work_size) {
       element.kind = kind;
-      element.traits = {sizeof(T), work_size, true, false};
+      element.traits = {sizeof(T), work_size, true};
     };
     using Kind = ElementKind;
     if constexpr (sizeof(T) == 8)
@@ -98,6 +98,7 @@ std::vector<PositionChoice> positions_of(const KernelChoice& choice) {
   if constexpr (std::is_integral_v<T>) {
     const auto highest_bit = static_cast<std::int64_t>(std::uint64_t{1} << (8 * sizeof(T) - 1));
     finish.flip = (std::is_signed_v<T> ? highest_bit : 0) ^ (is_min ? -1 : 0);
+    if (std::is_same_v<T, bool>) finish.flip = is_min ? 1 : 0;
   } else {
     order_floats<T>(choice, finish);
   }
@@ -121,7 +122,7 @@ ElementChoice tie_element(bool is_double) {
   ElementChoice element;
   const std::size_t size = is_double ? sizeof(ties::Pair<double>) : sizeof(ties::Pair<float>);
   element.kind = is_double ? ElementKind::ties_f64 : ElementKind::ties_f32;
-  element.traits = {size, size, true, true};
+  element.traits = {size, size, true};
   return element;
 }
 

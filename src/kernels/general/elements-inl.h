@@ -46,8 +46,11 @@ struct ElementBase {
   using V = hn::Vec<D>;
   static constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
   static constexpr bool is_sum = false;
-  /// Stores finish what the last fold made; else a pass of its own does.
+  /// Stores finish what the last fold made; else a pass of its own does, which saves a copy of every loop where storing
+  /// takes many instructions.
   static constexpr bool stores_fused = true;
+  /// That pass is the element's own `finish_row`.
+  static constexpr bool finishes_rows = false;
   /// Arrays and scratch hold the same numbers.
   static constexpr bool lifts_nothing = false;
   /// Elements carry the position of their cell; the input of a tile is lifted before it is folded.
@@ -103,6 +106,7 @@ struct KeyMax : ElementBase<Bits, Bits> {
   using Base = ElementBase<Bits, Bits>;
   using typename Base::D;
   using typename Base::V;
+  static constexpr bool stores_fused = false;
   static constexpr int sign_shift = 8 * sizeof(Bits) - 1;
   static constexpr Bits lowest = std::numeric_limits<Bits>::lowest(), highest = std::numeric_limits<Bits>::max();
   static Bits identity(const Finish&) { return lowest; }
@@ -184,6 +188,7 @@ struct HalfSum : SumBase<S, float> {
   using Base = SumBase<S, float>;
   using typename Base::D;
   using typename Base::V;
+  static constexpr bool stores_fused = false;
   using Bits = hn::Rebind<std::uint16_t, D>;
   static HWY_INLINE V lift(const S* from, const Finish&) {
     if constexpr (std::is_same_v<S, f16> && !has_f16_instructions) {
@@ -238,7 +243,7 @@ struct IntegerSum : SumBase<S, W> {
   using Base = SumBase<S, W>;
   using typename Base::D;
   using typename Base::V;
-  static constexpr bool stores_fused = false;
+  static constexpr bool stores_fused = false, finishes_rows = true;
   static HWY_INLINE V lift(const S* from, const Finish&) {
     const hn::Rebind<S, D> narrow;
     if constexpr (std::is_unsigned_v<S> && std::is_signed_v<W>) {
@@ -334,7 +339,8 @@ struct WideSum {
   using Result = S;
   using V = Work;
   static constexpr Index lanes = 1;
-  static constexpr bool is_sum = true, stores_fused = false, lifts_nothing = false, has_positions = false;
+  static constexpr bool is_sum = true, stores_fused = false, finishes_rows = true, lifts_nothing = false,
+                        has_positions = false;
 
   static Work identity(const Finish&) { return 0; }
   static NDPOOL_ALWAYS_INLINE V load(const Work* from) { return *from; }
@@ -395,7 +401,8 @@ struct TieSum64 {
   using Result = Stored;
   using V = Stored;
   static constexpr Index lanes = 1;
-  static constexpr bool is_sum = true, stores_fused = true, lifts_nothing = false, has_positions = false;
+  static constexpr bool is_sum = true, stores_fused = true, finishes_rows = false, lifts_nothing = false,
+                        has_positions = false;
   static Work identity(const Finish&) { return {}; }
   static NDPOOL_ALWAYS_INLINE V load(const Work* from) { return *from; }
   static NDPOOL_ALWAYS_INLINE void put(const V& v, Work* to) { *to = {v}; }

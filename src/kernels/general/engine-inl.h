@@ -562,13 +562,13 @@ class Engine {
     int top = layout_.method == RowMethod::lanes ? last_ + 1 : last_;
     while (top > a + 1 && side_[top - 1].in_stride == run) run *= side_[--top].cells();
     for (Index i = 0; i < box.items; ++i) {
-      const Stored<S>* const from = reinterpret_cast<const Stored<S>*>(box_of(planes_.begin + i));
+      const SourceOf<E>* const from = reinterpret_cast<const SourceOf<E>*>(box_of(planes_.begin + i));
       Index position[max_rank] = {};
       for (Index at = 0; at < behind; at += run) {
         Index offset = 0;
         for (int b = a + 1; b < top; ++b) offset += position[b] * side_[b].in_stride;
-        fold_(AxisCall<Stored<S>, Work>{of, side.outputs, side.lo, side.hi, from + offset, side.in_stride, run,
-                                        to_item(i) + at, to_step, nullptr});
+        fold_(AxisCall<SourceOf<E>, Work>{of, side.outputs, side.lo, side.hi, from + offset, side.in_stride, run,
+                                          to_item(i) + at, to_step, nullptr});
         for (int b = top - 1; b > a && ++position[b] == side_[b].cells(); --b) position[b] = 0;
       }
     }
@@ -642,8 +642,8 @@ class Engine {
                                   width, to, side.out_stride, counts, f);
       else if constexpr (!E::has_positions)
         row_fold_.fold_and_finish(fold, axis(last_), side.outputs, side.lo, side.hi,
-                                  reinterpret_cast<const Stored<S>*>(box_of(planes_.begin + i)), side.in_stride, width,
-                                  to, side.out_stride, counts, f);
+                                  reinterpret_cast<const SourceOf<E>*>(box_of(planes_.begin + i)), side.in_stride,
+                                  width, to, side.out_stride, counts, f);
     }
   }
 
@@ -659,7 +659,7 @@ class Engine {
     if constexpr (!E::has_positions) copy_array_row(plane, offset, width, to);
   }
   void copy_array_row(Index plane, Index offset, Index width, Work* to) {
-    const Stored<S>* from[1] = {reinterpret_cast<const Stored<S>*>(box_of(plane)) + offset};
+    const SourceOf<E>* from[1] = {reinterpret_cast<const SourceOf<E>*>(box_of(plane)) + offset};
     fold_one<E>(1, from, to, width, finish_);
   }
   /// Makes rows of the cells [lo, hi) of the last axis: `lead` elements before them and all behind them, up to
@@ -801,7 +801,7 @@ class Engine {
     batch.rows = plane_count();
     if constexpr (!E::has_positions)
       for (Index r = 0; r < batch.rows; ++r)
-        row_fold_.join_eights_of(reinterpret_cast<const Stored<S>*>(box_of(planes_.begin + r)), segment.cells,
+        row_fold_.join_eights_of(reinterpret_cast<const SourceOf<E>*>(box_of(planes_.begin + r)), segment.cells,
                                  batch.from + r * batch.pitch);
     return batch;
   }
@@ -851,9 +851,9 @@ class Engine {
           fold_(AxisCall<Work, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi, box.from + i * box.item,
                                      behind, behind, to + i * item, behind, nullptr});
         else if constexpr (!E::has_positions)
-          fold_(AxisCall<Stored<S>, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi,
-                                          reinterpret_cast<const Stored<S>*>(whole_box_of(planes_.begin + i)), behind,
-                                          behind, to + i * item, behind, nullptr});
+          fold_(AxisCall<SourceOf<E>, Work>{axis(a), side_[a].outputs, side_[a].lo, side_[a].hi,
+                                            reinterpret_cast<const SourceOf<E>*>(whole_box_of(planes_.begin + i)),
+                                            behind, behind, to + i * item, behind, nullptr});
       }
       box = {to, box.items * side_[a].count(), behind};
     }
@@ -896,7 +896,7 @@ class Engine {
         for (Index r = 0; r < count; ++r) from[r] = in_ + plane_offsets(first_plane + r).in;
         rows_to_lanes(ScatteredRows<const S>{from, cells}, count, cells, in, lanes);
       }
-      fold_from_lanes(reinterpret_cast<const Stored<S>*>(in), lanes, cells, done, f);
+      fold_from_lanes(reinterpret_cast<const SourceOf<E>*>(in), lanes, cells, done, f);
     }
     write_lanes(begin, count, lanes, results, done);
   }

@@ -29,6 +29,9 @@ template <class S>
 struct Stored {
   S value;
 };
+/// What a fold reads an array as: loops over it and over scratch are the same code where both hold the same numbers.
+template <class E>
+using SourceOf = std::conditional_t<E::lifts_nothing, typename E::Work, Stored<typename E::Stored>>;
 
 constexpr int tree_half(int count) {
   int half = 1;
@@ -75,6 +78,9 @@ HWY_INLINE void store_element(typename E::V v, To* to, Index i, const Finish& f)
     E::store(v, reinterpret_cast<typename E::Result*>(to), i, f);
 }
 
+template <class E, Join join, class From, class To>
+void fold_narrow(int count, const FoldCall<From, To>& call);
+
 /// Pointers stay in registers only if the loops over them are unrolled completely: 5 times as fast on short rows.
 template <class E, int count, Join join, class From, class To>
 HWY_NOINLINE void fold_rows(const FoldCall<From, To>& call) {
@@ -90,40 +96,19 @@ HWY_NOINLINE void fold_rows(const FoldCall<From, To>& call) {
     row[j] = call.rows[j];
     by[j] = outputs > 1 ? call.advance[j] : 0;
   }
-  if (n >= lanes) {
-    for (;;) {
-      const auto at = [&](Index i) NDPOOL_ALWAYS_INLINE {
-        const auto load = [&](auto j) NDPOOL_ALWAYS_INLINE { return load_element<E>(row[j] + i, f); };
-        store_element<E>(joined<E, join, 0, count>(load), to + i, i, f);
-      };
-      Index i = 0;
-      for (; i + lanes <= n; i += lanes) at(i);
-      if (i < n) at(n - lanes);  // overlaps the vector before: nothing outside of the row is touched
-      if (--outputs <= 0) return;
-      HWY_UNROLL(8)
-      for (int j = 0; j < count; ++j) row[j] += by[j];
-      to += to_step;
-    }
-  }
-  if (lanes == 1 || n <= 0) return;
-  // Rows shorter than a vector go through copies.
-  alignas(64) From copy[count][static_cast<std::size_t>(lanes)] = {};
-  alignas(64) To result[static_cast<std::size_t>(lanes)] = {};
-  alignas(64) double counts[static_cast<std::size_t>(lanes)] = {};
-  Finish finish = f;
-  if (f.counts != nullptr) {
-    std::memcpy(counts, f.counts, static_cast<std::size_t>(n) * sizeof(double));
-    finish.counts = counts;
-  }
-  for (; outputs > 0; --outputs, to += to_step) {
+  if (n < lanes) return fold_narrow<E, join>(count, call);
+  for (;;) {
+    const auto at = [&](Index i) NDPOOL_ALWAYS_INLINE {
+      const auto load = [&](auto j) NDPOOL_ALWAYS_INLINE { return load_element<E>(row[j] + i, f); };
+      store_element<E>(joined<E, join, 0, count>(load), to + i, i, f);
+    };
+    Index i = 0;
+    for (; i + lanes <= n; i += lanes) at(i);
+    if (i < n) at(n - lanes);  // overlaps the vector before: nothing outside of the row is touched
+    if (--outputs <= 0) return;
     HWY_UNROLL(8)
-    for (int j = 0; j < count; ++j) {
-      std::memcpy(static_cast<void*>(copy[j]), row[j], static_cast<std::size_t>(n) * sizeof(From));
-      row[j] += by[j];
-    }
-    const auto load = [&](auto j) NDPOOL_ALWAYS_INLINE { return load_element<E>(copy[j], f); };
-    store_element<E>(joined<E, join, 0, count>(load), result, 0, finish);
-    std::memcpy(static_cast<void*>(to), result, static_cast<std::size_t>(n) * sizeof(To));
+    for (int j = 0; j < count; ++j) row[j] += by[j];
+    to += to_step;
   }
 }
 
@@ -141,16 +126,69 @@ void fold(int count, const FoldCall<From, To>& call) {
     default: return fold_rows<E, 8, join>(call);
   }
 }
+/// Rows shorter than a vector go through copies of a vector.
+template <class E, Join join, class From, class To>
+HWY_NOINLINE void fold_narrow(int count, const FoldCall<From, To>& call) {
+  constexpr Index lanes = E::lanes;
+  const Index n = call.n;
+  if (n <= 0) return;
+  alignas(64) From copy[max_fold][static_cast<std::size_t>(lanes)] = {};
+  alignas(64) To result[static_cast<std::size_t>(lanes)] = {};
+  alignas(64) double counts[static_cast<std::size_t>(lanes)] = {};
+  const From* row[max_fold];
+  const From* copies[max_fold];
+  for (int j = 0; j < count; ++j) {
+    row[j] = call.rows[j];
+    copies[j] = copy[j];
+  }
+  Finish finish = call.finish;
+  if (finish.counts != nullptr) {
+    std::memcpy(counts, finish.counts, static_cast<std::size_t>(n) * sizeof(double));
+    finish.counts = counts;
+  }
+  To* to = call.to;
+  for (Index left = call.outputs; left > 0; --left, to += call.to_step) {
+    for (int j = 0; j < count; ++j) {
+      std::memcpy(static_cast<void*>(copy[j]), row[j], static_cast<std::size_t>(n) * sizeof(From));
+      if (left > 1) row[j] += call.advance[j];
+    }
+    fold<E, join>(count, FoldCall<From, To>{copies, nullptr, 1, result, 0, lanes, finish});
+    std::memcpy(static_cast<void*>(to), result, static_cast<std::size_t>(n) * sizeof(To));
+  }
+}
 template <class E, class From, class To>
 void fold_one(int count, const From* const* rows, To* to, Index n, const Finish& f) {
   fold<E, Join::tree>(count, FoldCall<From, To>{rows, nullptr, 1, to, 0, n, f});
 }
 
+/// Writes the results of a row of working elements.
+template <class E>
+HWY_NOINLINE void store_row(const typename E::Work* from, Index n, typename E::Result* to, const Finish& f) {
+  constexpr Index lanes = E::lanes;
+  Index i = 0;
+  for (; i + lanes <= n; i += lanes) E::store(E::load(from + i), to + i, i, f);
+  if (i == n) return;
+  if (n >= lanes) return E::store(E::load(from + n - lanes), to + n - lanes, n - lanes, f);
+  typename E::Work copy[static_cast<std::size_t>(lanes)] = {};
+  typename E::Result result[static_cast<std::size_t>(lanes)] = {};
+  double counts[static_cast<std::size_t>(lanes)] = {};
+  const auto used = static_cast<std::size_t>(n);
+  Finish finish = f;
+  if (f.counts != nullptr) {
+    std::memcpy(counts, f.counts, used * sizeof(double));
+    finish.counts = counts;
+  }
+  std::memcpy(static_cast<void*>(copy), from, used * sizeof(copy[0]));
+  E::store(E::load(copy), result, 0, finish);
+  std::memcpy(static_cast<void*>(to), result, used * sizeof(result[0]));
+}
+
 /// A long window of rows that are `step` apart, all of them present: the stated tree without rows in between. What 8,
 /// 16, ... rows make waits until as many others follow, as the digits of a binary counter do: `waiting` has room for 4
-/// vectors a digit. Takes at least a vector.
-template <class E, class From, class To>
-HWY_NOINLINE void fold_tall(const From* from, Index step, Index count, To* to, Index n, const Finish& f,
+/// vectors a digit. Takes at least a vector. Writes working elements alone:
+/// a pass over one row finishes them, where a second copy of this loop would double its code.
+template <class E, class From>
+HWY_NOINLINE void fold_tall(const From* from, Index step, Index count, typename E::Work* to, Index n, const Finish& f,
                             typename E::Work* waiting) {
   constexpr Index lanes = E::lanes;
   using V = typename E::V;
@@ -194,7 +232,7 @@ HWY_NOINLINE void fold_tall(const From* from, Index step, Index count, To* to, I
       int level = lowest;
       for (Index left = blocks >> lowest; left > 0; left >>= 1, ++level)
         if ((left & 1) != 0) result = E::combine(E::load(place(level, w)), result);
-      store_element<E>(result, to + at + w * lanes, at + w * lanes, f);
+      E::put(result, to + at + w * lanes);
     }
   };
   Index i = 0;

@@ -1,4 +1,4 @@
-// The general engine for sums of integers, compiled once for every instruction set.
+// The general engine for sums of integers of 16 and 32 bits, compiled once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/general/integer_sums.cpp"
 #include <hwy/foreach_target.h>

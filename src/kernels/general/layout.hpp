@@ -46,7 +46,6 @@ enum class RowMethod : unsigned char {
 struct ElementTraits {
   std::size_t stored_size = 4, work_size = 4;
   bool is_sum = false;
-  bool stores_fused = true;
   bool has_positions = false;  ///< extremes with their positions: the input of a tile is lifted first
 };
 

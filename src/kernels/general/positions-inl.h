@@ -162,7 +162,8 @@ struct PairedPosition {
   using Unsigned = std::uint64_t;
   using V = PositionPair;
   static constexpr Index lanes = 1;
-  static constexpr bool is_sum = false, stores_fused = true, lifts_nothing = false, has_positions = true;
+  static constexpr bool is_sum = false, stores_fused = true, finishes_rows = false, lifts_nothing = false,
+                        has_positions = true;
   static constexpr bool has_vectors = false;
 
   static Work identity(const Finish&) { return {0, 0}; }

@@ -74,12 +74,10 @@ class RowFold {
 
   /// Finishes rows of results that are still working elements.
   static void finish(const Work* sums, Index n, S* to, const Finish& f) {
-    if constexpr (E::stores_fused) {
-      const Work* rows[1] = {sums};
-      fold_one<E>(1, rows, reinterpret_cast<Stored<S>*>(to), n, f);
-    } else {
+    if constexpr (E::finishes_rows)
       E::finish_row(sums, n, to, f);
-    }
+    else
+      store_row<E>(sums, n, to, f);
   }
 
  private:
@@ -527,11 +525,11 @@ class RowFold {
       Work* const sums = at<Work>(layout_.folded_at);
       fold(AxisCall<From, Work>{axis, range, lo, hi, from, from_step, n, sums, n, nullptr});
       const Index count = range.end - range.begin;
-      if (to_step == n && counts == nullptr && f.counts == nullptr) return E::finish_row(sums, n * count, to, f);
+      if (to_step == n && counts == nullptr && f.counts == nullptr) return finish(sums, n * count, to, f);
       Finish of_output = f;
       for (Index o = 0; o < count; ++o) {
         if (counts != nullptr) of_output.count = f.count * counts[o];
-        E::finish_row(sums + o * n, n, to + o * to_step, of_output);
+        finish(sums + o * n, n, to + o * to_step, of_output);
       }
     }
   }

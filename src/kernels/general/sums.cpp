@@ -1,4 +1,4 @@
-// The general engine for sums of floats, compiled once for every instruction set.
+// The general engine for sums of floats and doubles, compiled once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/general/sums.cpp"
 #include <hwy/foreach_target.h>

@@ -15,11 +15,15 @@ struct GeneralKernels {
 };
 
 /// What was compiled for a target, or for the best one below it. Each list of elements is a file of its own.
-const GeneralKernels* extremes_for(std::int64_t target);
+const GeneralKernels* integer_extremes_for(std::int64_t target);
+const GeneralKernels* float_extremes_for(std::int64_t target);
 const GeneralKernels* sums_for(std::int64_t target);
+const GeneralKernels* short_sums_for(std::int64_t target);
+const GeneralKernels* byte_sums_for(std::int64_t target);
 const GeneralKernels* integer_sums_for(std::int64_t target);
 const GeneralKernels* wide_sums_for(std::int64_t target);
 const GeneralKernels* positions_for(std::int64_t target);
+const GeneralKernels* far_positions_for(std::int64_t target);
 
 /// The entry for an element on the target in use.
 GeneralKernel kernel_of(ElementKind kind);

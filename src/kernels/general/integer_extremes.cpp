@@ -1,6 +1,6 @@
-// The general engine for extremes, compiled once for every instruction set.
+// The general engine for maxima and minima of integers, compiled once for every instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/general/extremes.cpp"
+#define HWY_TARGET_INCLUDE "kernels/general/integer_extremes.cpp"
 #include <hwy/foreach_target.h>
 // must come after foreach_target.h
 #include "kernels/general/engine-inl.h"
@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace ndpool {
 namespace HWY_NAMESPACE {
 
-NDPOOL_GENERAL_TABLE(general_extremes, NDPOOL_GENERAL_EXTREMES)
+NDPOOL_GENERAL_TABLE(general_integer_extremes, NDPOOL_GENERAL_INTEGER_EXTREMES)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ndpool
@@ -19,7 +19,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ndpool {
 
-NDPOOL_EXPORT_GENERAL(general_extremes, extremes_for)
+NDPOOL_EXPORT_GENERAL(general_integer_extremes, integer_extremes_for)
 
 }  // namespace ndpool
 #endif
