@@ -1,4 +1,4 @@
-// How one call of the C interface runs: on whose threads, with which floating-point modes, watched by whom.
+// How one call of the C interface runs: on whose threads, with which floating-point modes and callback.
 #pragma once
 
 #include "c/float_modes.hpp"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -642,8 +643,9 @@ TEST(TableOfWrongCallsInC, HasEveryCode) {
     // What only typed arrays, views and scalars of C++ can be wrong in.
     const auto of_cpp = {Code::shape_mismatch, Code::rank_mismatch, Code::too_few_elements,
                          Code::p_not_finite,   Code::no_order,      Code::no_identity};
-    if (std::none_of(of_cpp.begin(), of_cpp.end(), [&](Code other) { return code == static_cast<int>(other); }))
+    if (std::none_of(of_cpp.begin(), of_cpp.end(), [&](Code other) { return code == static_cast<int>(other); })) {
       EXPECT_TRUE(codes.contains(code)) << "no wrong call has code " << code;
+    }
   }
   // The others end runs that have begun: runs_test.cpp.
   for (int code = ndpool_code_null_argument; code <= ndpool_code_no_target; ++code)
