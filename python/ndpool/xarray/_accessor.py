@@ -10,7 +10,7 @@ import xarray
 
 import ndpool
 from ndpool.xarray._coarsen import Coarsen
-from ndpool.xarray._coordinates import pooled_coordinates
+from ndpool.xarray._coordinates import checked, pooled_coordinates
 from ndpool.xarray._dtypes import keeps_attributes
 from ndpool.xarray._named import NamedWindows, named_parameters
 from ndpool.xarray._rolling import Rolling
@@ -70,7 +70,7 @@ class _Call:
         bound = signature_of(described).bind(*args, **options)
         bound.apply_defaults()
         arguments = dict(bound.arguments)
-        self.coord_func = arguments.pop("coord_func")
+        self.coord_func = checked(arguments.pop("coord_func"))
         self.keeps = keeps_attributes(arguments.pop("keep_attrs"))
         self.chunks = arguments.pop("chunks")
         self.windows = NamedWindows.read(arguments, known)
@@ -184,7 +184,11 @@ class DataArrayAccessor:
         self,
         indices: Any,
         output_size: Mapping[Hashable, int],
-        **options: Any,
+        *,
+        kernel: Mapping[Hashable, int] | None = None,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
     ) -> xarray.DataArray:
         """`ndpool.max_unpool`: this array at the cells that `indices` name, 0 elsewhere.
 
@@ -193,10 +197,13 @@ class DataArrayAccessor:
         left out: a pool does not keep what they were.
         """
         y = self._x
-        windows = NamedWindows.read({"output_size": output_size}, y.dims)
+        sizes: dict[str, Any] = {"output_size": output_size}
+        if kernel is not None:
+            sizes.update(kernel=kernel, stride=stride, padding=padding, dilation=dilation)
+        elif (stride, padding, dilation) != (None, 0, 1):
+            raise TypeError("stride, padding and dilation say nothing without the kernel")
+        windows = NamedWindows.read(sizes, y.dims)
         data = readable(y.data)
-        if options:
-            windows = NamedWindows.read({"output_size": output_size, **options}, y.dims)
         x = pools(data).max_unpool(data, _data(indices, y.dims), **windows.of(y.dims))
         touched = [n for n, c in y.coords.items() if any(d in windows.dims for d in c.dims)]
         kept = y.coords.to_dataset().drop_vars(touched).coords
