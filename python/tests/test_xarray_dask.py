@@ -133,6 +133,13 @@ def test_datasets_of_both_kinds():
         assert_same(shown.compute(), expected)
 
 
+def test_arrays_without_a_name_stay_so():
+    x = chunked(labelled().rename(None))
+    for y in (x.ndpool.max_pool({"x": 2}), x.ndpool.rolling(x=2).mean(), x.ndpool.coarsen(t=3).max(),
+              x.ndpool.max_pool.vjp(x.ndpool.max_pool({"x": 2}), {"x": 2})):  # fmt: skip
+        assert y.name is None
+
+
 def test_what_is_left_to_xarray_stays_lazy():
     x = chunked(with_values(values("f4", 0)))
     assert_computes_to(x.ndpool.coarsen(y=2).std(), x.coarsen(y=2).std().compute())
