@@ -133,6 +133,14 @@ def test_datasets_of_both_kinds():
         assert_same(shown.compute(), expected)
 
 
+def test_arrays_without_a_name_stay_so():
+    x = chunked(labelled().rename(None))
+    y = x.ndpool.max_pool({"x": 2})
+    gx = x.ndpool.max_pool.vjp(y, {"x": 2})
+    for y in (y, gx, x.ndpool.rolling(x=2).mean(), x.ndpool.coarsen(t=3).max()):
+        assert y.name is None
+
+
 def test_what_is_left_to_xarray_stays_lazy():
     x = chunked(with_values(values("f4", 0)))
     assert_computes_to(x.ndpool.coarsen(y=2).std(), x.coarsen(y=2).std().compute())

@@ -10,9 +10,9 @@ import xarray
 
 import ndpool
 from ndpool.xarray._coarsen import Coarsen
-from ndpool.xarray._coordinates import pooled_coordinates
-from ndpool.xarray._dtypes import keeps_attributes
+from ndpool.xarray._coordinates import checked, pooled_coordinates
 from ndpool.xarray._named import NamedWindows, named_parameters
+from ndpool.xarray._results import keeps_attributes, labelled
 from ndpool.xarray._rolling import Rolling
 from ndpool.xarray._windows import is_lazy, pools, readable
 
@@ -70,7 +70,7 @@ class _Call:
         bound = signature_of(described).bind(*args, **options)
         bound.apply_defaults()
         arguments = dict(bound.arguments)
-        self.coord_func = arguments.pop("coord_func")
+        self.coord_func = checked(arguments.pop("coord_func"))
         self.keeps = keeps_attributes(arguments.pop("keep_attrs"))
         self.chunks = arguments.pop("chunks")
         self.windows = NamedWindows.read(arguments, known)
@@ -101,13 +101,11 @@ class _Call:
         """Results as DataArrays; the attributes of `x` belong to the first."""
         kept, pooled = self.coordinates(x.coords)
         dims = self.dims_of_result(x.dims)
+        attrs = [x.attrs if self.keeps else None, *[None] * len(results)]
         arrays = tuple(
-            xarray.DataArray(
-                data, coords=kept, dims=dims, name=x.name,
-                attrs=x.attrs if self.keeps and place == 0 else {},
-            ).assign_coords(pooled)
-            for place, data in enumerate(results)
-        )  # fmt: skip
+            labelled(dims, data, kept, x.name, own).assign_coords(pooled)
+            for data, own in zip(results, attrs)
+        )
         return arrays if len(arrays) > 1 else arrays[0]
 
 
@@ -152,7 +150,7 @@ class _ArrayPool:
         dims = call.dims_of_result(x.dims)
         more = {} if indices is None else {"indices": _data(indices, dims)}
         gx = call.run(x.dims, readable(x.data), _data(gy, dims), **more)
-        return xarray.DataArray(gx, coords=x.coords, dims=x.dims, name=x.name)
+        return labelled(x.dims, gx, x.coords, x.name)
 
 
 class _SmoothPool(_ArrayPool):
@@ -184,7 +182,11 @@ class DataArrayAccessor:
         self,
         indices: Any,
         output_size: Mapping[Hashable, int],
-        **options: Any,
+        *,
+        kernel: Mapping[Hashable, int] | None = None,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
     ) -> xarray.DataArray:
         """`ndpool.max_unpool`: this array at the cells that `indices` name, 0 elsewhere.
 
@@ -193,14 +195,17 @@ class DataArrayAccessor:
         left out: a pool does not keep what they were.
         """
         y = self._x
-        windows = NamedWindows.read({"output_size": output_size}, y.dims)
+        sizes: dict[str, Any] = {"output_size": output_size}
+        if kernel is not None:
+            sizes.update(kernel=kernel, stride=stride, padding=padding, dilation=dilation)
+        elif (stride, padding, dilation) != (None, 0, 1):
+            raise TypeError("stride, padding and dilation say nothing without the kernel")
+        windows = NamedWindows.read(sizes, y.dims)
         data = readable(y.data)
-        if options:
-            windows = NamedWindows.read({"output_size": output_size, **options}, y.dims)
         x = pools(data).max_unpool(data, _data(indices, y.dims), **windows.of(y.dims))
         touched = [n for n, c in y.coords.items() if any(d in windows.dims for d in c.dims)]
         kept = y.coords.to_dataset().drop_vars(touched).coords
-        return xarray.DataArray(x, coords=kept, dims=y.dims, name=y.name)
+        return labelled(y.dims, x, kept, y.name)
 
     def coarsen(self, *args: Any, **options: Any) -> Coarsen[xarray.DataArray]:
         """`DataArray.coarsen`, same arguments: max, min, sum, mean and count run on the kernels."""

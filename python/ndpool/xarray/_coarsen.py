@@ -10,7 +10,7 @@ import numpy
 import xarray
 
 from ndpool.xarray._cells import Cells, blank
-from ndpool.xarray._dtypes import keeps_attributes, padded, reduced, with_missing
+from ndpool.xarray._results import keeps_attributes, padded, reduced, with_missing
 from ndpool.xarray._windows import Windows, is_poolable
 
 Labelled = TypeVar("Labelled", xarray.DataArray, xarray.Dataset)

@@ -39,16 +39,19 @@ def pooled_coordinates(
                 word = (
                     coord_func.get(name, "mean") if isinstance(coord_func, Mapping) else coord_func
                 )
-                names = family(function, _reducer(word)), family(function, "sum")
+                names = family(function, _reducers[word]), family(function, "sum")
                 data = _labels(variable, *names, windows, options)
                 pooled[name] = xarray.Variable(variable.dims, data, variable.attrs)
     return kept, pooled
 
 
-def _reducer(word: Any) -> str:
-    if word not in _reducers:
-        raise ValueError(f"coord_func must be one of {', '.join(_reducers)}, not {word!r}")
-    return _reducers[word]
+def checked(coord_func: Any) -> Any:
+    """`coord_func` if it is one of the words, or a dict of them."""
+    words = coord_func.values() if isinstance(coord_func, Mapping) else [coord_func]
+    for word in words:
+        if word not in _reducers:
+            raise ValueError(f"coord_func must be one of {', '.join(_reducers)}, not {word!r}")
+    return coord_func
 
 
 def _is_level(coords: Any, name: Hashable) -> bool:
@@ -72,7 +75,8 @@ def _labels(
     if is_time:
         cells, missing = data.view(numpy.int64), numpy.isnat(data)
     else:
-        cells = data if data.dtype.kind == "f" else data.astype(numpy.float64)
+        is_pooled = data.dtype.kind == "f" and data.dtype.itemsize <= 8
+        cells = data if is_pooled else data.astype(numpy.float64)
         missing = numpy.isnan(cells)
     arguments = windows.of(variable.dims)
     for option in ("ceil_mode", "keepdims"):

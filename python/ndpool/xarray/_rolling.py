@@ -10,7 +10,7 @@ import xarray
 
 from ndpool._core import Pool
 from ndpool.xarray._cells import Cells
-from ndpool.xarray._dtypes import keeps_attributes, reduced, with_missing
+from ndpool.xarray._results import keeps_attributes, labelled, reduced, with_missing
 from ndpool.xarray._windows import Windows, is_poolable
 
 Labelled = TypeVar("Labelled", xarray.DataArray, xarray.Dataset)
@@ -34,8 +34,7 @@ def _windows(own: Any) -> Windows:
 
 
 def _labelled(x: Any, data: Any, keeps: bool) -> xarray.DataArray:
-    attrs = x.attrs if keeps else {}
-    return xarray.DataArray(data, dims=x.dims, coords=x.coords, attrs=attrs, name=x.name)
+    return labelled(x.dims, data, x.coords, x.name, x.attrs if keeps else None)
 
 
 def _is_pooled(own: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The dtypes of xarray's results."""
+"""The dtypes and labels of xarray's results."""
 
 from __future__ import annotations
 
@@ -34,3 +34,9 @@ def keeps_attributes(keep_attrs: bool | None) -> bool:
     if keep_attrs is None:
         keep_attrs = xarray.get_options()["keep_attrs"]
     return True if keep_attrs == "default" else bool(keep_attrs)
+
+
+def labelled(dims: Any, data: Any, coords: Any, name: Any, attrs: Any = None) -> xarray.DataArray:
+    """A DataArray by way of a Variable: one without a name would take that of a Dask array."""
+    variable = xarray.Variable(dims, data, attrs)
+    return xarray.DataArray(variable, coords=coords, dims=dims, name=name)
