@@ -44,7 +44,9 @@ def threads() -> int:
     """Threads of ndpool in each task: one, unless the configuration says otherwise."""
     count = dask.config.get("ndpool.threads", 1)
     if type(count) is not int or not 1 <= count <= 1024:
-        raise ValueError(f"ndpool.threads of Dask's configuration is {count!r}; it must be 1 to 1024")
+        raise ValueError(
+            f"ndpool.threads of Dask's configuration is {count!r}; it must be 1 to 1024"
+        )
     return count
 
 
