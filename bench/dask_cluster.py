@@ -1,4 +1,4 @@
-"""What tests and measurements on a cluster share: sources without state, and the workers' counters."""
+"""What tests and measurements on a cluster share: a source without state, and counters."""
 
 from __future__ import annotations
 

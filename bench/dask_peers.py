@@ -132,10 +132,12 @@ def main() -> None:
     parser.add_argument("--memory", default="1GiB")
     arguments = parser.parse_args()
     x = generated((arguments.size,) * 2, (arguments.chunk,) * 2)
-    print(f"{x.nbytes / 1e9:.2f} GB float32 in {x.npartitions} chunks, two workers of "
-          f"{arguments.memory}, load {os.getloadavg()[0]:.1f}, median of {arguments.rounds}")  # fmt: skip
-    print(f"{'pool':20s} {'beside':20s} {'s':>13s} {'tasks':>13s} {'MB above idle':>15s} "
-          f"{'MB spilled':>13s} {'faster':>7s} {'above generation':>17s}")  # fmt: skip
+    print(
+        f"{x.nbytes / 1e9:.2f} GB float32 in {x.npartitions} chunks, two workers of "
+        f"{arguments.memory}, median of {arguments.rounds}; load {os.getloadavg()[0]:.1f}"
+    )
+    titles = ("s", "tasks", "MB above idle", "MB spilled", "faster", "above generation")
+    print(f"{'pool':20s} {'beside':20s}", *(f"{title:>16s}" for title in titles))
     ratios, above = [], []
     missed = []
     for row in ROWS:
@@ -151,16 +153,20 @@ def main() -> None:
         ratios.append(other.seconds / own.seconds)
         floor = 0.01 * made.seconds  # what is left cannot be told from noise
         above.append((other.seconds - made.seconds) / max(own.seconds - made.seconds, floor))
-        print(
-            f"{row.name:20s} {row.peer:20s} {own.seconds:6.2f}/{other.seconds:6.2f} "
-            f"{own.tasks:6.0f}/{other.tasks:6.0f} {own.memory / 1e6:7.0f}/{other.memory / 1e6:7.0f} "
-            f"{own.spilled / 1e6:6.0f}/{other.spilled / 1e6:6.0f} {ratios[-1]:7.2f} {above[-1]:17.2f}",
-            flush=True,
-        )
+        pairs = [
+            f"{own.seconds:.2f} / {other.seconds:.2f}",
+            f"{own.tasks:.0f} / {other.tasks:.0f}",
+            f"{own.memory / 1e6:.0f} / {other.memory / 1e6:.0f}",
+            f"{own.spilled / 1e6:.0f} / {other.spilled / 1e6:.0f}",
+            f"{ratios[-1]:.2f}",
+            f"{above[-1]:.2f}",
+        ]
+        print(f"{row.name:20s} {row.peer:20s}", *(f"{p:>16s}" for p in pairs), flush=True)
         if own.seconds >= other.seconds or own.tasks > other.tasks or own.memory > other.memory:
             missed.append(row.name)
-    print(f"geometric mean: {statistics.geometric_mean(ratios):.2f} times as fast; "
-          f"{statistics.geometric_mean([max(a, 1e-9) for a in above]):.2f} above generation")  # fmt: skip
+    whole = statistics.geometric_mean(ratios)
+    part = statistics.geometric_mean([max(ratio, 1e-9) for ratio in above])
+    print(f"geometric mean: {whole:.2f} times as fast; {part:.2f} above generation")
     if missed:
         print(f"slower, or more tasks or memory: {', '.join(missed)}")
         sys.exit(1)

@@ -72,17 +72,19 @@ def main() -> None:
     ):
         print(f"{name:34s}{a:12.2f}{b:12.2f}")
     large = da.zeros((3170, 3170), chunks=10, dtype="f4")
-    begin = time.perf_counter()
+    begin = time.process_time()
     y = ndpool.max_pool(large, (3, 3), 1, 1)
-    built = time.perf_counter() - begin
+    built = time.process_time() - begin
     (optimized,) = dask.optimize(y)
-    done = time.perf_counter() - begin - built
+    done = time.process_time() - begin - built
     graph = dict(optimized.__dask_graph__())
-    begin = time.perf_counter()
+    begin = time.process_time()
     size = len(pickle.dumps(graph))
-    sent = time.perf_counter() - begin
-    print(f"a graph of {y.npartitions:,} chunks: built in {built:.1f} s, optimised in {done:.1f} s, "
-          f"pickled for submission in {sent:.1f} s to {size / 1e6:.0f} MB")  # fmt: skip
+    sent = time.process_time() - begin
+    print(
+        f"a graph of {y.npartitions:,} chunks: built in {built:.1f} s of CPU, optimised in {done:.1f} s, "
+        f"pickled in {sent:.1f} s to {size / 1e6:.0f} MB"
+    )
 
 
 if __name__ == "__main__":

@@ -82,22 +82,21 @@ void for_each_output(const Box& box, Visit visit) {
   spec::for_each_position(box.output_shape(), [&](const Shape& at) { visit(number++, moved(at, box.outputs)); });
 }
 
-/// What a kernel makes of a whole window in the accumulator, as a state, where there is one; `V` is the kernel's result.
+/// What a kernel makes of a whole window in the accumulator, as a state, where there is one; `V` is the kernel's
+/// result.
 template <class Reducer>
 struct ByKernel {
   static constexpr bool serves = false;
 };
 template <class T>
-requires(!std::integral<T> || sizeof(T) < 8)
-struct ByKernel<spec::Sum<T>> {
+requires(!std::integral<T> || sizeof(T) < 8) struct ByKernel<spec::Sum<T>> {
   static constexpr bool serves = true;
   using Value = std::conditional_t<std::integral<T>, std::int64_t, spec::Accumulator<T>>;
   static Pool::Reduction reduction(const spec::Sum<T>&) { return reduction::Sum{}; }
   static auto state(const Value& sum, Index) { return static_cast<typename spec::Sum<T>::State>(sum); }
 };
 template <class T>
-requires(!std::integral<T> || sizeof(T) < 8)
-struct ByKernel<spec::Average<T>> : ByKernel<spec::Sum<T>> {
+requires(!std::integral<T> || sizeof(T) < 8) struct ByKernel<spec::Average<T>> : ByKernel<spec::Sum<T>> {
   static Pool::Reduction reduction(const spec::Average<T>&) { return reduction::Sum{}; }
 };
 template <class Reducer, class Reduction>
@@ -183,9 +182,9 @@ void fold_by_kernels(const Geometry& whole, const Reducer& reducer, const Box& b
       const bool sees = detail::cells_of_window(whole, box, output, x, cells);
       if (sees) {
         const Pool pool(Global{.axes = axes, .keepdims = true}, reduction);
-        const auto maps = ndpool::detail::CompiledMaps::make(
-            reduction, dtype_of<X>(), dtype_of<Value>(), pool.geometry(cells.shape()),
-            {cells.strides(), packed, cells.strides(), packed});
+        const auto maps = ndpool::detail::CompiledMaps::make(reduction, dtype_of<X>(), dtype_of<Value>(),
+                                                             pool.geometry(cells.shape()),
+                                                             {cells.strides(), packed, cells.strides(), packed});
         has_kernels = maps.has(has_winner ? MapKind::forward_with_indices : MapKind::forward);
         if (!has_kernels) return;
         if constexpr (has_winner)

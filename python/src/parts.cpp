@@ -154,15 +154,13 @@ nb::object local_indices(nb::handle pool, nb::handle shape_object, nb::handle ax
   require(check_view(from, extents, Argument::indices));
   const Array made = new_array(extents, flat);
   const View<Index> to = made.view<Index>();
-  const nb::gil_scoped_release release;
-  spec::for_each_position(extents, [&](const Shape& at) {
+  const auto convert = [&](const Shape& at) {
     const Index found = from[at];
     to[at] = -1;
     if (found == -1) return;
     Shape output = at;
     for (int a = 0; a < rank; ++a) output[a] += outputs[index(a)].begin;
-    const bool is_known =
-        has_windows ? whole.tap_from_flat(output, found) >= 0 : found >= 0 && found < weight;
+    const bool is_known = has_windows ? whole.tap_from_flat(output, found) >= 0 : found >= 0 && found < weight;
     if (!is_known) raise({Code::index_out_of_range, Argument::indices, -1, {found, weight}});
     Index local = 0;
     for (const Index axis : axes) {
@@ -172,7 +170,11 @@ nb::object local_indices(nb::handle pool, nb::handle shape_object, nb::handle ax
       local += cell * strides[a];
     }
     to[at] = local;
-  });
+  };
+  {
+    const nb::gil_scoped_release release;
+    spec::for_each_position(extents, convert);
+  }
   return made.owner;
 }
 
@@ -201,7 +203,8 @@ std::vector<Range> read_ranges(nb::handle object, const char* name, int rank) {
     ranges.push_back({pair[0], pair[1]});
   }
   if (static_cast<int>(ranges.size()) != rank)
-    throw nb::value_error((std::string(name) + " must have a pair for each of " + std::to_string(rank) + " axes").c_str());
+    throw nb::value_error(
+        (std::string(name) + " must have a pair for each of " + std::to_string(rank) + " axes").c_str());
   return ranges;
 }
 
@@ -216,21 +219,23 @@ Geometry part_of(const Geometry& whole, const std::vector<Range>& outputs, std::
 }
 
 void add_parts(nb::class_<Described>& pool) {
-  pool.def("resolve_for", &resolve_for, nb::arg("shape"), nb::arg("dtype"),
-           nb::arg("derivative") = false,
+  pool.def("resolve_for", &resolve_for, nb::arg("shape"), nb::arg("dtype"), nb::arg("derivative") = false,
            "(output shape with all axes, pooled axes) on arrays of `shape`. Raises what a run would raise.")
-      .def("is_linear", [](const Described& self) { return self.pool().is_linear(); }, "True of sums and averages.")
+      .def(
+          "is_linear", [](const Described& self) { return self.pool().is_linear(); }, "True of sums and averages.")
       .def("longest_windows", &longest_windows, nb::arg("shape"), "Cells of the longest window on each axis.")
       .def("pace", &pace, nb::arg("shape"), nb::arg("axis"),
            "(cells, outputs) of an axis: so many outputs for so many cells.")
-      .def("cells_of", &cells_of, nb::arg("shape"), nb::arg("axis"), nb::arg("outputs"),
-           "For each row (begin, end) of `outputs` (begin, end, lo, hi): the cells that these outputs of the axis read, "
-           "and the padding before and behind the array that they reach over.")
+      .def(
+          "cells_of", &cells_of, nb::arg("shape"), nb::arg("axis"), nb::arg("outputs"),
+          "For each row (begin, end) of `outputs` (begin, end, lo, hi): the cells that these outputs of the axis read, "
+          "and the padding before and behind the array that they reach over.")
       .def("outputs_of", &outputs_of, nb::arg("shape"), nb::arg("axis"), nb::arg("cells"),
            "For each row (begin, end) of `cells` the outputs (begin, end) of the axis whose windows reach over them.")
-      .def("part", &part, nb::arg("shape"), nb::arg("outputs"),
-           "(pool, cells, offset) of a range of outputs for each axis: the pool of arrays of just these cells, and what "
-           "its flat indices are less than those of the whole.");
+      .def(
+          "part", &part, nb::arg("shape"), nb::arg("outputs"),
+          "(pool, cells, offset) of a range of outputs for each axis: the pool of arrays of just these cells, and what "
+          "its flat indices are less than those of the whole.");
 }
 
 void add_part_indices(nb::module_& module) {

@@ -175,7 +175,7 @@ def reads_of_all(source: Grid, result: Grid, axes: Sequence[int]) -> Reads:
 
 
 def reads_of_rivals(pool: Any, cells: Grid, outputs: Grid, result: Grid) -> tuple[Reads, Reads]:
-    """What the gradients of unpooled values read: the outputs that see the same cells, and these."""
+    """What gradients of unpooled values read: the outputs that see the same cells, and these."""
     shape = cells.shape
     under = [
         _ask(pool.cells_of, shape, axis, _rows(chunks)) for axis, chunks in enumerate(result.axes)
@@ -186,7 +186,7 @@ def reads_of_rivals(pool: Any, cells: Grid, outputs: Grid, result: Grid) -> tupl
 
 def cell_chunks(pool: Any, shape: tuple[int, ...], outputs: Grid) -> tuple[tuple[int, ...], ...]:
     """Chunks of an array of `shape` that follow those of the outputs."""
-    made = []
+    made: list[tuple[int, ...]] = []
     for axis, chunks in enumerate(outputs.axes):
         if shape[axis] == 0:
             made.append((0,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy
@@ -95,7 +95,7 @@ def gather(box: Ranges, blocks: Sequence[Block]) -> Any:
     """The array at `box`: a view of a block that has all of it, else a packed copy."""
     first_place, first = blocks[0]
     for _, block in blocks:
-        if numpy.ma.isMaskedArray(block):
+        if isinstance(block, numpy.ma.MaskedArray):
             raise TypeError(
                 "x is a masked array, and pools know no mask; fill the masked elements first"
             )
@@ -239,7 +239,7 @@ def _unpool_vjp(step: Step, indices: Any, gx: Any) -> Any:
     return cut(_unpool_at(step, cells).vjp(local, gx), outputs, step.result).copy()
 
 
-_maps = {
+_maps: dict[str, Callable[..., Any]] = {
     "forward": _forward,
     "forward_with_indices": _forward_with_indices,
     "jvp": _jvp,

@@ -46,7 +46,7 @@ def _function(name: str) -> Any:
     def vjp(x: Any, gy: Any, *args: Any, chunks: Any = None, **options: Any) -> Any:
         indices = options.pop("indices", None) if has_winners else None
         gy = _collections.known_array(gy, "gy")
-        shape = x if isinstance(x, tuple) else _collections.known_array(x, "x")
+        shape: Any = x if isinstance(x, tuple) else _collections.known_array(x, "x")
         pool = describe(*args, **options)
         if isinstance(x, tuple) and indices is None and not pool.is_linear():
             raise TypeError("x must be an array: only of sums and averages is its shape enough")

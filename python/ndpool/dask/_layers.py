@@ -71,7 +71,8 @@ class Layer:
             if None in parts:  # an empty chunk, or cells that no window reads
                 self.tasks[self.key(position)] = (run, self.step("zeros", position, (), ()))
                 continue
-            sources, keys, neighbours = [], [], {}
+            sources, keys = [], []
+            neighbours: dict[Key, None] = {}
             for operand, part in zip(operands, parts):
                 assert part is not None
                 places = tuple([operand.grid.box(chunk) for chunk in part.whole])

@@ -188,7 +188,6 @@ def like(array: Any, other: Any) -> Any:
 
 def normalized(chunks: Any, natural: Chunked, dtype: Any) -> Chunked:
     shape = tuple(sum(lengths) for lengths in natural)
-    made: Chunked = da.core.normalize_chunks(
-        chunks, shape=shape, dtype=dtype, previous_chunks=natural
-    )
+    normalize: Any = da.core.normalize_chunks
+    made: Chunked = normalize(chunks, shape=shape, dtype=dtype, previous_chunks=natural)
     return made

@@ -17,8 +17,10 @@ from ndpool.dask._layers import Layer, Operand
 fan_in = 8  # partial results that one task combines
 
 
-def is_long(pool: Any, shape: tuple[int, ...], axes: tuple[int, ...], cells: Grid, dtype: Any) -> bool:
-    """True if a window lies in many chunks, and is that of a global pool or exceeds a chunk's size."""
+def is_long(
+    pool: Any, shape: tuple[int, ...], axes: tuple[int, ...], cells: Grid, dtype: Any
+) -> bool:
+    """True if a window is in many chunks, and is a global pool's or larger than a chunk may be."""
     if all(sum(length > 0 for length in cells.axes[axis].lengths) <= 1 for axis in axes):
         return False
     factory = pool.__reduce__()[1][0]

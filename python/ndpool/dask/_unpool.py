@@ -40,7 +40,7 @@ class UnpoolGraph:
             made, self.axes = self.pool.resolve_for(self.shape, numpy.dtype("f4"))
             if made != self.indices.shape:
                 raise ValueError(
-                    f"indices has shape {self.indices.shape}; these windows make {made} of {self.shape}"
+                    f"indices has shape {self.indices.shape}; these windows make {made}"
                 )
         self.problem = Problem(self.pool, self.shape, self.axes, _collections.threads())
 
