@@ -82,8 +82,8 @@ def main() -> None:
     size = len(pickle.dumps(graph))
     sent = time.process_time() - begin
     print(
-        f"a graph of {y.npartitions:,} chunks: built in {built:.1f} s of CPU, optimised in {done:.1f} s, "
-        f"pickled in {sent:.1f} s to {size / 1e6:.0f} MB"
+        f"a graph of {y.npartitions:,} chunks, seconds of CPU: built in {built:.1f}, "
+        f"optimised in {done:.1f}, pickled in {sent:.1f} to {size / 1e6:.0f} MB"
     )
 
 

@@ -17,7 +17,9 @@ struct Box {
   std::vector<Range> outputs;  ///< of the whole
   std::vector<Range> cells;    ///< of the whole; x has just these
 
+  /// Lengths of the outputs.
   Shape output_shape() const { return shape_of(outputs); }
+  /// Lengths of the cells: the shape of x.
   Shape cell_shape() const { return shape_of(cells); }
 
  private:
@@ -32,12 +34,15 @@ struct Box {
 template <class State>
 class States {
  public:
+  /// The states that begin at an address.
   explicit States(std::byte* bytes) : bytes_(bytes) {}
+  /// The state of output i.
   State operator[](Index i) const {
     State state;
     std::memcpy(&state, bytes_ + i * size, sizeof(State));
     return state;
   }
+  /// Replaces the state of output i.
   void set(Index i, const State& state) const { std::memcpy(bytes_ + i * size, &state, sizeof(State)); }
 
  private:

@@ -28,7 +28,7 @@ long = pytest.mark.skipif(
 )
 window = {"kernel": (3, 3), "stride": (2, 2), "padding": (1, 1)}
 gigabytes = float(os.environ.get("NDPOOL_DASK_GB", "4"))
-side = int((gigabytes * 1e9 / 4) ** 0.5) // 1024 * 1024
+side = -(-int((gigabytes * 1e9 / 4) ** 0.5) // 1024) * 1024
 memory = int(os.environ.get("NDPOOL_DASK_WORKER_MB", "512")) << 20
 
 

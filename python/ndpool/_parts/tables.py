@@ -177,10 +177,16 @@ def reads_of_all(source: Grid, result: Grid, axes: Sequence[int]) -> Reads:
 def reads_of_rivals(pool: Any, cells: Grid, outputs: Grid, result: Grid) -> tuple[Reads, Reads]:
     """What gradients of unpooled values read: the outputs that see the same cells, and these."""
     shape = cells.shape
-    under = [
-        _ask(pool.cells_of, shape, axis, _rows(chunks)) for axis, chunks in enumerate(result.axes)
-    ]
-    seeing = [_ask(pool.outputs_of, shape, axis, rows) for axis, rows in enumerate(under)]
+    under, seeing = [], []
+    for axis, chunks in enumerate(result.axes):
+        own = _rows(chunks)
+        under.append(_ask(pool.cells_of, shape, axis, own))
+        others = _ask(pool.outputs_of, shape, axis, under[-1])
+        # Windows on padding alone see no cell, so they need not be among the others.
+        empty = others[:, 0] >= others[:, 1]
+        others[empty] = own[empty]
+        begins = numpy.minimum(others[:, 0], own[:, 0])
+        seeing.append(numpy.stack([begins, numpy.maximum(others[:, 1], own[:, 1])], axis=1))
     return Reads.of(outputs, seeing), Reads.of(cells, under)
 
 
