@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table explorer test-explorer test-long fuzz bench bench-generated bench-grid bench-images bench-networks bench-all chart wheel test-wheel format lint lint-all lint-fast clean
+.PHONY: help demo test test-asan test-asan-fast test-embedded embedded-table explorer test-explorer test-long test-dask fuzz bench bench-dask bench-generated bench-grid bench-images bench-networks bench-all chart wheel test-wheel format lint lint-all lint-fast clean
 FUZZ_SECONDS ?= 1800
 # `make test` has 20,000; an emulator takes about twenty times as long for each.
 AARCH64_PROBLEMS ?= 1000
@@ -54,6 +54,11 @@ test-explorer: build/web/explorer.html build/release/python.stamp  ## The explor
 	cmake --build --preset release --target ndpool_command python_package
 	PYTHONPATH=build/release/python build/venv/bin/python -m pytest -q -n 2 web/tests
 
+test-dask: build/release/python.stamp  ## Lazy pools on 2,000 generated problems, and on a cluster with little memory and killed workers
+	cmake --build --preset release --target python_package
+	NDPOOL_DASK_PROBLEMS=2000 NDPOOL_DASK_CLUSTER=1 PYTHONPATH=build/release/python build/venv/bin/python -m pytest -q -s \
+	    python/tests/test_dask_generated.py python/tests/test_dask_graphs.py python/tests/test_dask_cluster.py
+
 # Two programs share the scalars; both print how far they are.
 test-long: build/release/build.ninja  ## A million generated problems, kernels against the reference, for about twenty minutes
 	cmake --build --preset release --target kernels_generated_test
@@ -101,6 +106,12 @@ bench-images: build/release/python.stamp  ## Measure random filters of pictures 
 	cmake --build --preset release --target python_package
 	@mkdir -p build/bench
 	PYTHONPATH=build/release/python build/venv/bin/python bench/images.py --json build/bench/images.json
+
+bench-dask: build/release/python.stamp  ## Measure lazy pools beside dask.array, map_overlap and xarray on a cluster of two processes
+	@scripts/venv.sh python/requirements-dask.txt
+	cmake --build --preset release --target python_package
+	PYTHONPATH=build/release/python build/venv/bin/python bench/dask_scale.py
+	PYTHONPATH=build/release/python build/venv/bin/python bench/dask_peers.py
 
 bench-networks: build/release/python.stamp  ## Measure the pools of whole networks, torch's and ndpool's, for about half an hour
 	@scripts/venv.sh python/requirements-bench.txt

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 namespace ndpool {
@@ -50,6 +51,42 @@ TEST(PartMaps, DerivativesOverPartsAreThoseOfTheReference) {
   compare_parts({.kernel = {2, 1}, .stride = {2, 5}}, {6, 9});
   compare_parts({.kernel = {2, 3}, .stride = {1, 3}, .padding = {1, 1}}, {5, 8});
   compare_parts({.kernel = {2, 2}, .stride = {1, 3}, .axes = {0, 1}}, {4, 6, 3});
+}
+
+/// All ranges of outputs of bins, by kernels and by the reference: values, indices and derivatives.
+TEST(PartMaps, PartsOfBinsAreThoseOfTheReference) {
+  const Shape shapes[] = {{7, 5}, {5, 11}, {3, 4}};
+  const Shape bins[] = {{3, 2}, {2, 7}, {5, 9}};
+  for (int i = 0; i < 3; ++i) {
+    const Adaptive adaptive{.output_size = bins[i]};
+    for (const Pool& pool : {adaptive_max_pool(adaptive), adaptive_min_pool(adaptive, {.ties = Ties::all}),
+                             adaptive_avg_pool(adaptive), adaptive_sum_pool(adaptive)}) {
+      const Geometry whole = pool.geometry(shapes[i]);
+      std::vector<double> x = scattered(shapes[i]), y(static_cast<std::size_t>(element_count(bins[i])));
+      pool.forward(view(std::as_const(x), shapes[i]), view(y, bins[i]));
+      spec::for_each_position(Shape{bins[i][0], bins[i][0], bins[i][1], bins[i][1]}, [&](const Shape& at) {
+        const Range rows{at[0], at[1] + 1}, columns{at[2], at[3] + 1};
+        if (rows.begin >= rows.end || columns.begin >= columns.end) return;
+        Geometry part = whole;
+        const Range down = take_part(part, 0, rows), across = take_part(part, 1, columns);
+        const Shape in = part.input_shape(), out = part.output_shape();
+        const Pool over = pool.over(part);
+        std::vector<double> made(static_cast<std::size_t>(element_count(out)));
+        const View<const double> cells(x.data() + down.begin * shapes[i][1] + across.begin, in, {shapes[i][1], 1});
+        over.forward(cells, view(made, out));
+        for (Index r = 0; r < out[0]; ++r)
+          for (Index c = 0; c < out[1]; ++c)
+            ASSERT_EQ(made[static_cast<std::size_t>(r * out[1] + c)],
+                      y[static_cast<std::size_t>((r + rows.begin) * bins[i][1] + c + columns.begin)]);
+        for (const bool is_vjp : {false, true}) {
+          const std::vector<double> by_kernels = derivative(over, in, out, is_vjp),
+                                    by_reference = derivative(over.without_kernels(), in, out, is_vjp);
+          for (std::size_t k = 0; k < by_kernels.size(); ++k)
+            ASSERT_NEAR(by_kernels[k], by_reference[k], 1e-11) << (is_vjp ? "VJP" : "JVP");
+        }
+      });
+    }
+  }
 }
 
 }  // namespace

@@ -78,11 +78,71 @@ TEST(Part, NoMoreCellsAndOutputsThanSaid) {
       }
     for (Index begin = 0; begin < part_begins(axis); ++begin)
       for (Index end = begin + 1; end <= axis.output; ++end) {
-        if (!has_free_parts(axis) && end - begin != 1 && end - begin != axis.output) continue;
         const Range cells = part_of(axis, {begin, end}).cells;
         ASSERT_LE(cells.end - cells.begin, most_cells_under(axis, end - begin));
       }
   }
+}
+
+TEST(Part, PartsHaveTheTapsOfTheWhole) {
+  for (const Axis& axis : axes())
+    for (Index begin = 0; begin < axis.output; ++begin)
+      for (Index end = begin + 1; end <= axis.output; ++end) {
+        SCOPED_TRACE(describe(axis) + ", outputs " + std::to_string(begin) + " to " + std::to_string(end));
+        const AxisPart part = part_of(axis, {begin, end});
+        ASSERT_GE(part.axis.lo, 0);
+        ASSERT_EQ(part.axis.input, part.cells.end - part.cells.begin);
+        ASSERT_TRUE(part.cells.begin >= 0 && part.cells.end <= axis.input && part.axis.input > 0);
+        for (Index output = begin; output < end; ++output) {
+          std::vector<Index> cells;
+          for (const Index cell : cells_of(part.axis, output - begin)) cells.push_back(cell + part.cells.begin);
+          ASSERT_EQ(cells, cells_of(axis, output));
+          ASSERT_EQ(part.axis.taps(output - begin).length, axis.taps(output).length);
+          ASSERT_EQ(part.axis.taps(output - begin).padded, axis.taps(output).padded);
+        }
+        for (Index cell = 0; cell < part.axis.input; ++cell) {
+          std::vector<Index> expected, seeing;
+          for (Index output = begin; output < end; ++output)
+            for (const Index seen : cells_of(axis, output))
+              if (seen == cell + part.cells.begin) expected.push_back(output - begin);
+          const Progression found = part.axis.outputs_seeing(cell);
+          for (Index i = 0; i < found.count; ++i) seeing.push_back(found.first + i * found.step);
+          ASSERT_EQ(seeing, expected) << "cell " << cell;
+        }
+      }
+}
+
+TEST(Part, PartsOfPartsOfBinsAreParts) {
+  Axis whole;
+  ASSERT_FALSE(adaptive_axis(29, 12, 0, whole));
+  const AxisPart part = part_of(whole, {2, 11});
+  for (Index begin = 0; begin < 9; ++begin)
+    for (Index end = begin + 1; end <= 9; ++end) {
+      const AxisPart direct = part_of(whole, {begin + 2, end + 2}), twice = part_of(part.axis, {begin, end});
+      ASSERT_EQ(twice.cells.begin + part.cells.begin, direct.cells.begin);
+      for (Index output = 0; output < end - begin; ++output)
+        ASSERT_EQ(cells_of(twice.axis, output), cells_of(direct.axis, output));
+    }
+}
+
+TEST(Part, CellsUnderOutputsCountTheirPadding) {
+  for (const Axis& axis : axes())
+    for (Index begin = 0; begin < axis.output; ++begin)
+      for (Index end = begin + 1; end <= axis.output; ++end) {
+        const Range outputs{begin, end};
+        PaddedCells under[1];
+        cells_under(axis, &outputs, 1, under);
+        Index lo = 0, hi = 0;
+        if (axis.pooled && !axis.adaptive) {
+          const Index first = axis.start(begin), last = axis.start(end - 1) + (axis.kernel - 1) * axis.dilation;
+          for (Index cell = first; cell <= last; ++cell)
+            lo += cell < 0, hi += cell >= axis.input && cell < axis.input + axis.hi;
+        }
+        ASSERT_EQ(under->lo, lo) << describe(axis) << ", outputs " << begin << " to " << end;
+        ASSERT_EQ(under->hi, hi) << describe(axis) << ", outputs " << begin << " to " << end;
+        ASSERT_EQ(under->cells.begin, part_of(axis, outputs).cells.begin);
+        ASSERT_EQ(under->cells.end, part_of(axis, outputs).cells.end);
+      }
 }
 
 TEST(Part, PiecesOfAWindowHaveItsTapsInOrder) {

@@ -64,12 +64,7 @@ Tiling::Tiling(Map map, const Geometry& geometry, const Operands& operands, std:
   std::ranges::stable_sort(order_, std::greater(), [&](int a) { return operands.x.strides[a]; });
   for (const int a : order_) {
     Index& extent = box[static_cast<std::size_t>(a)];
-    const Axis& axis = geometry.axes[a];
     if (needs(box) <= static_cast<double>(bytes) || extent <= 1) continue;
-    if (!has_free_parts(axis)) {
-      if (!by_cells) extent = 1;
-      continue;
-    }
     Index fits = 1, too_many = extent;
     while (too_many - fits > 1) {
       extent = fits + (too_many - fits) / 2;

@@ -57,42 +57,58 @@ struct Loss {
   Index padding = 0;  ///< padded cells that one window more would need
 };
 
+/// How bins lie: bin i covers floor((i * cells + phase) / bins) .. ceil(((i + 1) * cells + phase) / bins). A whole axis
+/// has phase 0; a part of it that begins with another bin has the remainder that its first bin begins with.
+struct BinPattern {
+  Index cells = 0;  ///< cells of the whole axis
+  Index bins = 0;   ///< its bins
+  Index phase = 0;  ///< 0 <= phase < bins, or -bins < phase <= 0 for the transposed bins
+};
+
 /// First input cell of bin `bin`: floor(bin * length / bins), for 0 <= bin < bins; 0 if there are no bins.
-constexpr Index adaptive_start(Index length, Index bins, Index bin) {
+constexpr Index adaptive_start(Index length, Index bins, Index bin, Index phase = 0) {
   if (bins < 1) return 0;
-  return detail::multiply_divide(bin, length, bins).floor;
+  const detail::Quotient start = detail::multiply_divide(bin, length, bins);
+  return phase == 0 ? start.floor : start.floor + detail::floor_divide(start.rest + phase, bins);
 }
 
 /// One past the last input cell of bin `bin`: ceil((bin + 1) * length / bins); 0 if there are no bins.
-constexpr Index adaptive_end(Index length, Index bins, Index bin) {
+constexpr Index adaptive_end(Index length, Index bins, Index bin, Index phase = 0) {
   if (bins < 1) return 0;
   const detail::Quotient end = detail::multiply_divide(bin + 1, length, bins);
-  return end.floor + (end.rest == 0 ? 0 : 1);
+  return end.floor + detail::ceil_divide(end.rest + phase, bins);
 }
 
 /// One axis, resolved for an input length. Made by `batch_axis`, `windowed_axis` and `adaptive_axis`, which validate;
 /// the members are for reading.
 struct Axis {
-  Index input = 0;        ///< cells
-  Index output = 0;       ///< windows
-  Index kernel = 1;       ///< taps of a window; for an adaptive axis the length of its longest bin
-  Index stride = 1;       ///< cells from window to window
-  Index dilation = 1;     ///< cells from tap to tap
-  Index lo = 0;           ///< padded cells before the input
-  Index hi = 0;           ///< padded cells after the input
-  bool adaptive = false;  ///< bins instead of a sliding window
-  bool pooled = false;    ///< false of batch axes, whose windows are single cells
+  Index input = 0;          ///< cells
+  Index output = 0;         ///< windows
+  Index kernel = 1;         ///< taps of a window; for an adaptive axis the length of its longest bin
+  Index stride = 1;         ///< cells from window to window
+  Index dilation = 1;       ///< cells from tap to tap
+  Index lo = 0;             ///< padded cells before the input
+  Index hi = 0;             ///< padded cells after the input
+  bool adaptive = false;    ///< bins instead of a sliding window
+  bool pooled = false;      ///< false of batch axes, whose windows are single cells
+  BinPattern pattern = {};  ///< of a part of an adaptive axis; without bins it is that of the whole axis
+
+  /// How the bins of an adaptive axis lie.
+  constexpr BinPattern bins() const { return pattern.bins > 0 ? pattern : BinPattern{input, output, 0}; }
 
   /// Input cell under tap 0 of an output; negative where that is padding.
   constexpr Index start(Index output_position) const {
-    return adaptive ? adaptive_start(input, output, output_position) : output_position * stride - lo;
+    if (!adaptive) return output_position * stride - lo;
+    const BinPattern bin = bins();
+    return adaptive_start(bin.cells, bin.bins, output_position, bin.phase);
   }
 
   /// The taps of an output. Constant time.
   constexpr Taps taps(Index output_position) const {
     const Index begin = start(output_position);
     if (adaptive) {
-      const Index length = adaptive_end(input, output, output_position) - begin;
+      const BinPattern bin = bins();
+      const Index length = adaptive_end(bin.cells, bin.bins, output_position, bin.phase) - begin;
       return {begin, length, 1, 0, length, 0};
     }
     if (begin >= 0 && begin < input && kernel - 1 <= detail::floor_divide(input - 1 - begin, dilation))
@@ -109,8 +125,12 @@ struct Axis {
   /// The outputs that see an input cell, in increasing order.
   constexpr Progression outputs_seeing(Index input_position) const {
     if (adaptive) {  // the transposed bins: the same two formulas with input and output exchanged
-      const Index first = adaptive_start(output, input, input_position);
-      return {first, adaptive_end(output, input, input_position) - first, 1};
+      const BinPattern bin = bins();
+      const Index begin = adaptive_start(bin.bins, bin.cells, input_position, -bin.phase);
+      const Index end = adaptive_end(bin.bins, bin.cells, input_position, -bin.phase);
+      if (pattern.bins == 0) return {begin, end - begin, 1};
+      const Index first = detail::larger(0, begin);  // bins beyond the part are not its own
+      return {first, detail::smaller(output, end) - first, 1};
     }
     // Solve o * stride + tap * dilation = position; taps that solve it are stride / g apart, outputs dilation / g.
     const Index position = input_position + lo;

@@ -13,32 +13,45 @@ struct AxisPart {
   Axis axis;    ///< the axis of just these outputs over just these cells
 };
 
-/// Outputs at which a part of the axis may begin: 0 up to this. The others have no cell at or before which they start.
+/// Outputs that begin before the end of the input: 0 up to this. The windows of the others are on padding alone.
 constexpr Index part_begins(const Axis& axis) {
   if (axis.adaptive || !axis.pooled) return axis.output;
   return detail::smaller(axis.output, detail::ceil_divide(axis.input + axis.lo, axis.stride));
 }
 
-/// True if any outputs can be taken alone; false if it must be one of them, or all: bins of unequal lengths.
-constexpr bool has_free_parts(const Axis& axis) { return !axis.adaptive; }
+/// The bins from `first` on: where the pattern of an axis is when they begin.
+constexpr BinPattern pattern_from(const BinPattern& whole, Index first) {
+  const Index divisor = detail::common_divisor(whole.cells, whole.bins);  // of every phase, too
+  const BinPattern least{whole.cells / divisor, whole.bins / divisor, whole.phase / divisor};
+  const Index at = detail::multiply_divide(first, least.cells, least.bins).rest + least.phase;
+  return {least.cells, least.bins, at - detail::floor_divide(at, least.bins) * least.bins};
+}
 
-/// Needs a range that is not empty and begins before `part_begins`, and one output or all without free parts.
+/// Needs a range that is not empty.
 constexpr AxisPart part_of(const Axis& axis, Range outputs) {
   AxisPart part{outputs, axis};
-  part.axis.output = outputs.end - outputs.begin;
+  const Index count = outputs.end - outputs.begin;
+  part.axis.output = count;
   if (axis.adaptive) {
-    part.cells = {axis.taps(outputs.begin).first, axis.taps(outputs.end - 1).first + axis.taps(outputs.end - 1).count};
-    if (part.axis.output == 1) part.axis.kernel = part.cells.end - part.cells.begin;
+    const Taps last = axis.taps(outputs.end - 1);
+    part.cells = {axis.start(outputs.begin), last.first + last.count};
+    const Index length = part.cells.end - part.cells.begin;
+    part.axis.kernel = count == 1 ? length : detail::smaller(axis.kernel, length);
+    part.axis.pattern = pattern_from(axis.bins(), outputs.begin);
+    const BinPattern& pattern = part.axis.pattern;
+    // Alone, or whole periods of the pattern: bins of an axis of their own.
+    const bool is_period = pattern.phase == 0 && detail::multiply_divide(count, pattern.cells, pattern.bins).rest == 0;
+    if (count == 1 || is_period) part.axis.pattern = {};
   } else if (axis.pooled) {
     const Index begin = axis.start(outputs.begin);
     part.cells.begin = detail::larger(0, begin);
-    part.cells.end = detail::smaller(axis.input, begin + axis.span(part.axis.output));
+    part.cells.end = detail::smaller(axis.input, begin + axis.span(count));
     // Windows on padding alone see no cell, but an array has some.
     part.cells.end = detail::larger(part.cells.end, part.cells.begin + 1);
     part.axis.lo = part.cells.begin - begin;
     if (begin >= axis.input) {  // all taps of all outputs are padding: they may as well be before a cell
       part.cells = {axis.input - 1, axis.input};
-      part.axis.lo = axis.span(part.axis.output);
+      part.axis.lo = axis.span(count);
     }
   }
   part.axis.input = part.cells.end - part.cells.begin;
@@ -86,7 +99,9 @@ constexpr void outputs_over(const Axis& axis, const Range* cells, Index count, R
 /// The most cells that so many neighbouring outputs of an axis reach over.
 constexpr Index most_cells_under(const Axis& axis, Index outputs) {
   if (!axis.pooled) return outputs;
-  if (axis.adaptive) return outputs == 1 ? axis.kernel : axis.input;
+  if (axis.adaptive && outputs == 1) return axis.kernel;
+  const BinPattern bin = axis.bins();
+  if (axis.adaptive) return detail::smaller(axis.input, adaptive_end(bin.cells, bin.bins, outputs - 1) + 1);
   return detail::smaller(axis.input, axis.span(outputs));
 }
 
@@ -94,14 +109,15 @@ constexpr Index most_cells_under(const Axis& axis, Index outputs) {
 constexpr Index most_outputs_over(const Axis& axis, Index cells) {
   if (cells == axis.input) return axis.output;
   if (!axis.pooled) return cells;
-  if (axis.adaptive) return detail::smaller(axis.output, adaptive_end(axis.output, axis.input, cells - 1) + 1);
+  const BinPattern bin = axis.bins();
+  if (axis.adaptive) return detail::smaller(axis.output, adaptive_end(bin.bins, bin.cells, cells - 1) + 1);
   return detail::smaller(axis.output, (cells - 1 + (axis.kernel - 1) * axis.dilation) / axis.stride + 1);
 }
 
 /// True if a cell may be in two windows of an axis.
 constexpr bool windows_overlap(const Axis& axis) {
   if (!axis.pooled || axis.output == 1) return false;
-  return axis.adaptive ? axis.input % axis.output != 0 : axis.span(1) > axis.stride;
+  return axis.adaptive ? axis.bins().cells % axis.bins().bins != 0 : axis.span(1) > axis.stride;
 }
 
 /// The cells of a range that an output sees, counted from the begin of the range.

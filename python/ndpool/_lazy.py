@@ -37,7 +37,7 @@ def lazy_function(path: str, out: Any, *arrays: Any) -> Callable[..., Any] | Non
     function: Any = importlib.import_module("ndpool.dask")
     for name in path.split("."):
         function = getattr(function, name)
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 def _is_instance(value: Any, module: str, name: str) -> bool:
@@ -50,6 +50,6 @@ def _reject_labels(path: str, array: Any) -> None:
     for name in ("DataArray", "Dataset", "Variable"):
         if _is_instance(array, "xarray", name):
             raise TypeError(
-                f"{path} does not take an xarray.{name}, whose axes have names: import ndpool.xarray "
-                f"and use its accessor, as in x.ndpool.{path}({{'y': 3, 'x': 3}})"
+                f"{path} does not take an xarray.{name}, whose axes have names: import "
+                f"ndpool.xarray and use its accessor, as in x.ndpool.{path}({{'y': 3, 'x': 3}})"
             )

@@ -470,8 +470,8 @@ nb::object keep_part(nb::handle whole, const Geometry& part, nb::handle shape, c
   add(part.rank);
   for (int a = 0; a < part.rank; ++a) {
     const Axis& axis = part.axes[a];
-    add(axis.input, axis.output, axis.kernel, axis.lo, axis.hi, 
-        part.cell_stride[a]);
+    add(axis.input, axis.output, axis.kernel, axis.lo, axis.hi, axis.pattern.cells, axis.pattern.bins,
+        axis.pattern.phase, part.cell_stride[a]);
   }
   KeptPools& pools = kept_pools();
   if (const auto found = pools.find(bytes); found != pools.end()) return found->second;

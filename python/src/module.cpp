@@ -117,6 +117,7 @@ NB_MODULE(_core, module) {
       .def("vjp_from_indices", &vjp_from_indices, required("indices"), required("gy"), optional("out"),
            optional("shape"), "gx of max and min, from the indices of the winners. Needs `out` or the shape of x.");
   add_parts(pool);
+  add_partial(pool);
   add_object_protocol(pool, [](const Described& self) { return self.recipe(); });
 
   nb::class_<DescribedUnpool> unpool(module, "Unpool", "Max unpooling to a size.");

@@ -21,9 +21,11 @@ namespace {
 }
 
 Range checked(const Range& range, const char* name, Index limit) {
-  if (range.begin < 0 || range.end > limit || range.begin >= range.end) reject_range(name, range, limit);
+  require_range(range, name, limit);
   return range;
 }
+
+std::size_t index(int axis) { return static_cast<std::size_t>(axis); }
 
 int read_axis(nb::handle object, const Geometry& geometry) {
   const Index axis = read_index(object, "axis", "an int");
@@ -121,50 +123,58 @@ nb::tuple longest_windows(const Described& pool, nb::handle shape) {
   return python::to_tuple(lengths);
 }
 
-/// Indices of the whole as those of a box of cells: -1 for cells outside of it. An index outside of its window is an
-/// error.
-nb::object local_indices(const Described& pool, nb::handle shape, nb::handle indices_object, nb::handle outputs_object,
-                         nb::handle cells_object) {
-  const Geometry whole = geometry_of(pool, shape);
-  const std::vector<Range> outputs = read_ranges(outputs_object, "outputs", whole.rank),
-                           cells = read_ranges(cells_object, "cells", whole.rank);
-  Shape extents;
-  Index strides[max_rank] = {}, cell_count = 1;
-  for (int a = whole.rank - 1; a >= 0; --a) {
-    if (!whole.axes[a].pooled) continue;
-    strides[a] = cell_count;
-    const Range& range = checked(cells[static_cast<std::size_t>(a)], "cells", whole.axes[a].input);
-    cell_count *= range.end - range.begin;
+/// Indices of an array of `shape` over its axes `axes` as those of a box of its cells: -1 outside of it. With a pool an
+/// index outside of its window is an error, else one outside of the array.
+nb::object local_indices(nb::handle pool, nb::handle shape_object, nb::handle axes_object, nb::handle indices_object,
+                         nb::handle outputs_object, nb::handle cells_object) {
+  const Shape shape = read_extents(shape_object, "shape", 1), axes = read_extents(axes_object, "axes", 1);
+  const int rank = shape.size();
+  const std::vector<Range> outputs = read_ranges(outputs_object, "outputs", rank),
+                           cells = read_ranges(cells_object, "cells", rank);
+  const bool has_windows = !pool.is_none();
+  Geometry whole;
+  if (has_windows) whole = nb::cast<const Described&>(pool).pool().geometry(shape);
+  Shape extents, strides = Shape::filled(rank, 0), weights = strides;
+  for (int a = 0; a < rank; ++a) extents.push_back(outputs[index(a)].end - outputs[index(a)].begin);
+  Index weight = 1, stride = 1;
+  for (int i = axes.size() - 1; i >= 0; --i) {
+    const int a = static_cast<int>(axes[i]);
+    if (a < 0 || a >= rank) raise({Code::axis_out_of_range, Argument::axes, -1, {a, rank}});
+    require_range(cells[index(a)], "cells", shape[a]);
+    weights[a] = weight;
+    strides[a] = stride;
+    weight *= shape[a];
+    stride *= cells[index(a)].end - cells[index(a)].begin;
   }
-  for (int a = 0; a < whole.rank; ++a) {
-    const Range& range = checked(outputs[static_cast<std::size_t>(a)], "outputs", whole.axes[a].output);
-    extents.push_back(range.end - range.begin);
-  }
+  if (has_windows)
+    for (int a = 0; a < rank; ++a) require_range(outputs[index(a)], "outputs", whole.axes[a].output);
   const Array indices = read_indices(indices_object);
   require_scalar(indices, "indices", flat, "flat indices");
   const View<const Index> from = indices.view<const Index>();
   require(check_view(from, extents, Argument::indices));
   const Array made = new_array(extents, flat);
   const View<Index> to = made.view<Index>();
-  const nb::gil_scoped_release release;
-  spec::for_each_position(extents, [&](const Shape& at) {
-    const Index index = from[at];
+  const auto convert = [&](const Shape& at) {
+    const Index found = from[at];
     to[at] = -1;
-    if (index == -1) return;
+    if (found == -1) return;
     Shape output = at;
-    for (int a = 0; a < whole.rank; ++a) output[a] += outputs[static_cast<std::size_t>(a)].begin;
-    if (whole.tap_from_flat(output, index) < 0)
-      raise({Code::index_out_of_range, Argument::indices, -1, {index, whole.cell_count()}});
-    const Shape cell = whole.cell_from_flat(output, index);
+    for (int a = 0; a < rank; ++a) output[a] += outputs[index(a)].begin;
+    const bool is_known = has_windows ? whole.tap_from_flat(output, found) >= 0 : found >= 0 && found < weight;
+    if (!is_known) raise({Code::index_out_of_range, Argument::indices, -1, {found, weight}});
     Index local = 0;
-    for (int a = 0; a < whole.rank; ++a) {
-      if (!whole.axes[a].pooled) continue;
-      const Range& range = cells[static_cast<std::size_t>(a)];
-      if (cell[a] < range.begin || cell[a] >= range.end) return;
-      local += (cell[a] - range.begin) * strides[a];
+    for (const Index axis : axes) {
+      const int a = static_cast<int>(axis);
+      const Index cell = found / weights[a] % shape[a] - cells[index(a)].begin;
+      if (cell < 0 || cell >= cells[index(a)].end - cells[index(a)].begin) return;
+      local += cell * strides[a];
     }
     to[at] = local;
-  });
+  };
+  {
+    const nb::gil_scoped_release release;
+    spec::for_each_position(extents, convert);
+  }
   return made.owner;
 }
 
@@ -181,6 +191,10 @@ void shift_indices(nb::handle object, Index by) {
 
 }  // namespace
 
+void require_range(const Range& range, const char* name, Index limit) {
+  if (range.begin < 0 || range.end > limit || range.begin >= range.end) reject_range(name, range, limit);
+}
+
 std::vector<Range> read_ranges(nb::handle object, const char* name, int rank) {
   std::vector<Range> ranges;
   for (nb::handle entry : object) {
@@ -189,7 +203,8 @@ std::vector<Range> read_ranges(nb::handle object, const char* name, int rank) {
     ranges.push_back({pair[0], pair[1]});
   }
   if (static_cast<int>(ranges.size()) != rank)
-    throw nb::value_error((std::string(name) + " must have a pair for each of " + std::to_string(rank) + " axes").c_str());
+    throw nb::value_error(
+        (std::string(name) + " must have a pair for each of " + std::to_string(rank) + " axes").c_str());
   return ranges;
 }
 
@@ -204,28 +219,31 @@ Geometry part_of(const Geometry& whole, const std::vector<Range>& outputs, std::
 }
 
 void add_parts(nb::class_<Described>& pool) {
-  pool.def("resolve_for", &resolve_for, nb::arg("shape"), nb::arg("dtype"),
-           nb::arg("derivative") = false,
+  pool.def("resolve_for", &resolve_for, nb::arg("shape"), nb::arg("dtype"), nb::arg("derivative") = false,
            "(output shape with all axes, pooled axes) on arrays of `shape`. Raises what a run would raise.")
-      .def("is_linear", [](const Described& self) { return self.pool().is_linear(); }, "True of sums and averages.")
+      .def(
+          "is_linear", [](const Described& self) { return self.pool().is_linear(); }, "True of sums and averages.")
       .def("longest_windows", &longest_windows, nb::arg("shape"), "Cells of the longest window on each axis.")
       .def("pace", &pace, nb::arg("shape"), nb::arg("axis"),
            "(cells, outputs) of an axis: so many outputs for so many cells.")
-      .def("cells_of", &cells_of, nb::arg("shape"), nb::arg("axis"), nb::arg("outputs"),
-           "For each row (begin, end) of `outputs` (begin, end, lo, hi): the cells that these outputs of the axis read, "
-           "and the padding before and behind the array that they reach over.")
+      .def(
+          "cells_of", &cells_of, nb::arg("shape"), nb::arg("axis"), nb::arg("outputs"),
+          "For each row (begin, end) of `outputs` (begin, end, lo, hi): the cells that these outputs of the axis read, "
+          "and the padding before and behind the array that they reach over.")
       .def("outputs_of", &outputs_of, nb::arg("shape"), nb::arg("axis"), nb::arg("cells"),
            "For each row (begin, end) of `cells` the outputs (begin, end) of the axis whose windows reach over them.")
-      .def("part", &part, nb::arg("shape"), nb::arg("outputs"),
-           "(pool, cells, offset) of a range of outputs for each axis: the pool of arrays of just these cells, and what "
-           "its flat indices are less than those of the whole.")
-      .def("local_indices", &local_indices, nb::arg("shape"), nb::arg("indices"), nb::arg("outputs"), nb::arg("cells"),
-           "Flat indices of some outputs as those of a box of cells; -1 outside of it.");
+      .def(
+          "part", &part, nb::arg("shape"), nb::arg("outputs"),
+          "(pool, cells, offset) of a range of outputs for each axis: the pool of arrays of just these cells, and what "
+          "its flat indices are less than those of the whole.");
 }
 
 void add_part_indices(nb::module_& module) {
   module.def("shift_indices", &shift_indices, nb::arg("indices"), nb::arg("by"),
              "Adds `by` to the indices that are not -1.");
+  module.def("local_indices", &local_indices, nb::arg("pool").none(), nb::arg("shape"), nb::arg("axes"),
+             nb::arg("indices"), nb::arg("outputs"), nb::arg("cells"),
+             "Flat indices of some outputs of a pool, or any, as those of a box of cells; -1 outside of it.");
 }
 
 }  // namespace ndpool::python

@@ -108,7 +108,7 @@ Tiling values_tiling(const Rows& rows, const PackedPlanes* packed) {
 Index outputs_per_part(const Rows& rows, const PackedPlanes* packed) {
   constexpr Index enough_rows = 8, unit = 64;
   const Axis& axis = rows.horizontal.window;
-  if (packed != nullptr || rows.row_count >= enough_rows || !has_free_parts(axis)) return axis.output;
+  if (packed != nullptr || rows.row_count >= enough_rows || axis.adaptive) return axis.output;
   const double row_bytes = 4.0 * static_cast<double>(axis.input) * static_cast<double>(rows.inner.extent);
   const auto parts = static_cast<Index>(row_bytes / tile_bytes(row_bytes * static_cast<double>(rows.row_count)));
   const Index outputs = parts > 1 ? (axis.output / parts + unit) / unit * unit : axis.output;

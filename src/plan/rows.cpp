@@ -73,8 +73,9 @@ void count_rows(Rows& rows) {
 
 /// Bins of the same length that do not overlap are windows.
 Axis as_window(const Axis& axis) {
-  if (!axis.adaptive || axis.input % axis.output != 0) return axis;
-  const Index length = axis.input / axis.output;
+  const BinPattern bin = axis.bins();
+  if (!axis.adaptive || bin.phase != 0 || bin.cells % bin.bins != 0) return axis;
+  const Index length = bin.cells / bin.bins;
   return {axis.input, axis.output, length, length, 1, 0, 0, false, axis.pooled};
 }
 

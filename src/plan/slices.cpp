@@ -183,9 +183,10 @@ class SlicedPlanMaker {
     const double twice = (is_vjp_ ? 4 : 2) * halo(axis) / static_cast<double>(axis.window.stride);
     return static_cast<Index>(std::min(twice + 1, static_cast<double>(axis.window.output)));
   }
-  /// Bins can be cut where their pattern begins again.
+  /// Bins can be cut where their pattern begins again; in a part that begins elsewhere, neighbours would share cells.
   static Index unit_of(const Dimension& axis) {
     if (!axis.window.adaptive) return 1;
+    if (axis.window.pattern.bins > 0) return axis.window.output;
     return axis.window.output / detail::common_divisor(axis.window.input, axis.window.output);
   }
 
@@ -389,7 +390,7 @@ class SlicedPlanMaker {
       across *= static_cast<double>(window.kernel);
       along *= static_cast<double>(Windows::transposed(window).max_taps());
       const Range full = window.adaptive ? Range{0, window.output} : window.full_outputs();
-      Index fewest = window.adaptive ? window.input / window.output : window.kernel;
+      Index fewest = window.adaptive ? window.bins().cells / window.bins().bins : window.kernel;
       for (Index o = 0; o < window.output; ++o) {
         if (!window.adaptive && o == full.begin && full.end > full.begin) o = full.end;
         if (o >= window.output || window.adaptive) break;

@@ -20,27 +20,35 @@ struct Windows {
   Kind kind = Kind::regular;
   Index kernel = 1, stride = 1, lo = 0, dilation = 1;  ///< of regular and transposed windows
   Index tap_step = 1;                                  ///< cells from tap to tap
+  BinPattern pattern = {};                             ///< of bins
 
-  /// The windows of a pool. Bins of equal length that do not overlap are regular.
+  /// The windows of a pool.
   static constexpr Windows of(const Axis& axis) {
     if (!axis.adaptive)
       return {axis.input, axis.output,   Kind::regular, axis.kernel, axis.output == 1 ? 1 : axis.stride,
               axis.lo,    axis.dilation, axis.dilation};
-    if (axis.input % axis.output != 0) return {axis.input, axis.output, Kind::bins};
-    const Index length = axis.input / axis.output;
-    return {axis.input, axis.output, Kind::regular, length, axis.output == 1 ? 1 : length};
+    return of_bins(axis.input, axis.output, axis.bins());
+  }
+
+  /// Bins of equal length that do not overlap are regular.
+  static constexpr Windows of_bins(Index cells, Index outputs, const BinPattern& pattern) {
+    if (pattern.phase != 0 || pattern.cells % pattern.bins != 0) {
+      Windows bins{cells, outputs, Kind::bins};
+      bins.pattern = pattern;
+      return bins;
+    }
+    const Index length = pattern.cells / pattern.bins;
+    return {cells, outputs, Kind::regular, length, outputs == 1 ? 1 : length};
   }
 
   /// For every cell of a pool, the nominal outputs that have a tap on it.
   static constexpr Windows transposed(const Axis& axis) {
     if (axis.adaptive) {
-      Axis exchanged = axis;
-      exchanged.input = axis.output;
-      exchanged.output = axis.input;
-      return of(exchanged);
+      const BinPattern bin = axis.bins();
+      return of_bins(axis.output, axis.input, {bin.bins, bin.cells, -bin.phase});
     }
     if (axis.output == 1 && axis.lo == 0 && axis.dilation == 1 && axis.kernel >= axis.input)
-      return {1, axis.input, Kind::bins};  // every cell has its one tap on the one output
+      return of_bins(1, axis.input, {1, axis.input, 0});  // every cell has its one tap on the one output
     if (axis.stride == 1)
       return {axis.output,   axis.input,   Kind::regular, axis.kernel, 1, (axis.kernel - 1) * axis.dilation - axis.lo,
               axis.dilation, axis.dilation};
@@ -52,8 +60,8 @@ struct Windows {
   constexpr NominalTaps taps(Index output) const {
     if (kind == Kind::regular) return {output * stride - lo, kernel};
     if (kind == Kind::bins) {
-      const Index first = adaptive_start(cells, outputs, output);
-      return {first, adaptive_end(cells, outputs, output) - first};
+      const Index first = adaptive_start(pattern.cells, pattern.bins, output, pattern.phase);
+      return {first, adaptive_end(pattern.cells, pattern.bins, output, pattern.phase) - first};
     }
     // Outputs o with o * stride + tap * dilation = position for some tap below kernel.
     const Index position = output + lo, last = detail::floor_divide(position, stride);
@@ -88,26 +96,26 @@ struct Windows {
   /// The pattern repeats after `period` outputs, `advance` cells further on.
   constexpr Index period() const {
     if (is_regular()) return 1;
-    return kind == Kind::transposed ? stride : outputs / detail::common_divisor(cells, outputs);
+    return kind == Kind::transposed ? stride : pattern.bins / detail::common_divisor(pattern.cells, pattern.bins);
   }
   constexpr Index advance() const {
     if (is_regular()) return stride;
-    return kind == Kind::transposed ? 1 : cells / detail::common_divisor(cells, outputs);
+    return kind == Kind::transposed ? 1 : pattern.cells / detail::common_divisor(pattern.cells, pattern.bins);
   }
   /// Cells of the widest window, roughly, and cells per output.
   constexpr Index reach() const {
     if (is_regular()) return (kernel - 1) * dilation + 1;
-    return kind == Kind::bins ? cells / outputs + 2 : (kernel - 1) * dilation / stride + 2;
+    return kind == Kind::bins ? pattern.cells / pattern.bins + 2 : (kernel - 1) * dilation / stride + 2;
   }
   constexpr double pace() const {
     if (is_regular()) return static_cast<double>(stride);
-    return kind == Kind::bins ? static_cast<double>(cells) / static_cast<double>(outputs)
+    return kind == Kind::bins ? static_cast<double>(pattern.cells) / static_cast<double>(pattern.bins)
                               : 1.0 / static_cast<double>(stride);
   }
   /// Taps of the window with most of them.
   constexpr Index max_taps() const {
     if (is_regular()) return kernel;
-    return kind == Kind::bins ? (cells + outputs - 1) / outputs + 1 : (kernel - 1) / stride + 1;
+    return kind == Kind::bins ? (pattern.cells + pattern.bins - 1) / pattern.bins + 1 : (kernel - 1) / stride + 1;
   }
 };
 
@@ -116,12 +124,14 @@ class WindowWalk {
  public:
   constexpr WindowWalk(const Windows& windows, Index output) : windows_(windows), output_(output) {
     if (windows.kind == Windows::Kind::bins) {
-      quotient_ = windows.cells / windows.outputs;
-      rest_ = windows.cells % windows.outputs;
-      first_ = adaptive_start(windows.cells, windows.outputs, output);
-      // output * cells - first * outputs, which fits although the products may not.
-      phase_ = static_cast<Index>(static_cast<std::uint64_t>(output) * static_cast<std::uint64_t>(windows.cells) -
-                                  static_cast<std::uint64_t>(first_) * static_cast<std::uint64_t>(windows.outputs));
+      const BinPattern& pattern = windows.pattern;
+      quotient_ = pattern.cells / pattern.bins;
+      rest_ = pattern.cells % pattern.bins;
+      first_ = adaptive_start(pattern.cells, pattern.bins, output, pattern.phase);
+      // output * cells + phase - first * bins, which fits although the products may not.
+      phase_ = static_cast<Index>(static_cast<std::uint64_t>(output) * static_cast<std::uint64_t>(pattern.cells) +
+                                  static_cast<std::uint64_t>(pattern.phase) -
+                                  static_cast<std::uint64_t>(first_) * static_cast<std::uint64_t>(pattern.bins));
     } else if (windows.kind == Windows::Kind::transposed) {
       quotient_ = (windows.kernel - 1) / windows.stride;
       rest_ = (windows.kernel - 1) % windows.stride;
@@ -134,7 +144,7 @@ class WindowWalk {
       const Index first = first_;
       first_ += quotient_;
       phase_ += rest_;
-      if (phase_ >= windows_.outputs) phase_ -= windows_.outputs, ++first_;
+      if (phase_ >= windows_.pattern.bins) phase_ -= windows_.pattern.bins, ++first_;
       return {first, first_ - first + (phase_ != 0 ? 1 : 0)};
     }
     if (windows_.kind == Windows::Kind::regular || windows_.dilation != 1) return windows_.taps(output_++);

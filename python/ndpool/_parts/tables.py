@@ -158,6 +158,60 @@ def reads_of_cells(pool: Any, cells: Grid, outputs: Grid, result: Grid) -> tuple
     return Reads.of(outputs, seeing), Reads.of(cells, under)
 
 
+def reads_of_itself(source: Grid, result: Grid) -> Reads:
+    """What chunks of a result of the same shape read of a source."""
+    return Reads.of(source, [_rows(chunks) for chunks in result.axes])
+
+
+def reads_of_all(source: Grid, result: Grid, axes: Sequence[int]) -> Reads:
+    """The same where every chunk reads all of some axes."""
+    rows = []
+    for axis, chunks in enumerate(result.axes):
+        asked = _rows(chunks)
+        if axis in axes:
+            asked[:] = (0, source.axes[axis].length)
+        rows.append(asked)
+    return Reads.of(source, rows)
+
+
+def reads_of_rivals(pool: Any, cells: Grid, outputs: Grid, result: Grid) -> tuple[Reads, Reads]:
+    """What gradients of unpooled values read: the outputs that see the same cells, and these."""
+    shape = cells.shape
+    under, seeing = [], []
+    for axis, chunks in enumerate(result.axes):
+        own = _rows(chunks)
+        under.append(_ask(pool.cells_of, shape, axis, own))
+        others = _ask(pool.outputs_of, shape, axis, under[-1])
+        # Windows on padding alone see no cell, so they need not be among the others.
+        empty = others[:, 0] >= others[:, 1]
+        others[empty] = own[empty]
+        begins = numpy.minimum(others[:, 0], own[:, 0])
+        seeing.append(numpy.stack([begins, numpy.maximum(others[:, 1], own[:, 1])], axis=1))
+    return Reads.of(outputs, seeing), Reads.of(cells, under)
+
+
+def cell_chunks(pool: Any, shape: tuple[int, ...], outputs: Grid) -> tuple[tuple[int, ...], ...]:
+    """Chunks of an array of `shape` that follow those of the outputs."""
+    made: list[tuple[int, ...]] = []
+    for axis, chunks in enumerate(outputs.axes):
+        if shape[axis] == 0:
+            made.append((0,))
+        elif chunks.is_uniform():
+            step, count = pool.pace(shape, axis)
+            made.append(uniform(shape[axis], max(1, round(chunks.lengths[0] * step / count))))
+        else:
+            begins = _ask(pool.cells_of, shape, axis, _rows(chunks))[:, 0].tolist()
+            bounds = sorted({0, *begins[1:], shape[axis]})
+            made.append(tuple(end - begin for begin, end in zip(bounds[:-1], bounds[1:])))
+    return tuple(made)
+
+
+def scaled_chunks(chunks: Chunks, length: int) -> tuple[int, ...]:
+    """About as many chunks for an axis of another length."""
+    count = max(1, len(chunks.lengths))
+    return uniform(length, -(-length // count))
+
+
 def _rows(chunks: Chunks) -> numpy.ndarray:
     return numpy.array(chunks.ranges, dtype=numpy.int64).reshape(-1, 2)
 

@@ -31,6 +31,7 @@ from ndpool.dask._functions import (
     smooth_max_pool,
     sum_pool,
 )
+from ndpool.dask._unpool import max_unpool
 
 __all__ = [
     "adaptive_avg_pool",
@@ -48,6 +49,7 @@ __all__ = [
     "global_sum_pool",
     "lp_pool",
     "max_pool",
+    "max_unpool",
     "min_pool",
     "smooth_max_pool",
     "sum_pool",

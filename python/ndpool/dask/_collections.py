@@ -27,7 +27,7 @@ def known_array(value: Any, name: str, like: Sequence[Sequence[int]] | None = No
             raise TypeError(f"{name} must be an array of Dask, not {kind}")
         value = numpy.asarray(value)
         chunks = like if like is not None and _fits(value.shape, like) else -1
-        return da.from_array(value, chunks=chunks)
+        return da.from_array(value, chunks=chunks)  # type: ignore[no-untyped-call]
     if any(math.isnan(length) for lengths in value.chunks for length in lengths):
         raise ValueError(
             f"{name} has chunks of unknown sizes, so that its windows are not known either; "
@@ -44,7 +44,9 @@ def threads() -> int:
     """Threads of ndpool in each task: one, unless the configuration says otherwise."""
     count = dask.config.get("ndpool.threads", 1)
     if type(count) is not int or not 1 <= count <= 1024:
-        raise ValueError(f"ndpool.threads of Dask's configuration is {count!r}; it must be 1 to 1024")
+        raise ValueError(
+            f"ndpool.threads of Dask's configuration is {count!r}; it must be 1 to 1024"
+        )
     return count
 
 
@@ -53,14 +55,9 @@ def chunk_bytes() -> int:
     return int(dask.utils.parse_bytes(dask.config.get("array.chunk-size")))
 
 
-def keys_of(array: Any) -> str:
-    """The name that the keys of an array begin with."""
-    return str(array.name)
-
-
 def make_array(
     name: str,
-    tasks: Mapping[Key, tuple[Any, ...]],
+    tasks: Mapping[Any, tuple[Any, ...]],
     sources: Sequence[Any],
     chunks: tuple[tuple[int, ...], ...],
     dtype: Any,
@@ -73,12 +70,12 @@ def make_array(
     if da.array_expr_enabled():
         return _make_expression(name, tasks, sources, chunks, meta)
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=list(sources))
-    return da.Array(graph, name, chunks=chunks, dtype=dtype, meta=meta)
+    return da.Array(graph, name, chunks=chunks, dtype=dtype, meta=meta)  # type: ignore[no-untyped-call]
 
 
 def _make_expression(
     name: str,
-    tasks: Mapping[Key, tuple[Any, ...]],
+    tasks: Mapping[Any, tuple[Any, ...]],
     sources: Sequence[Any],
     chunks: tuple[tuple[int, ...], ...],
     meta: numpy.ndarray,
@@ -91,4 +88,4 @@ def _make_expression(
         layer.update(source.__dask_graph__())
     layer.update(tasks)
     keys = [key for key in tasks if key[0] == name]
-    return from_graph(layer, meta, chunks, keys, name)
+    return from_graph(layer, meta, chunks, keys, name)  # type: ignore[no-untyped-call]

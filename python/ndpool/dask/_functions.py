@@ -10,7 +10,9 @@ from ndpool import _operators
 from ndpool.dask import _collections
 from ndpool.dask._maps import PoolGraph
 
-_chunks = inspect.Parameter("chunks", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")
+_chunks = inspect.Parameter(
+    "chunks", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any"
+)
 
 
 def _function(name: str) -> Any:
@@ -20,7 +22,8 @@ def _function(name: str) -> Any:
     has_winners = "nan" in inspect.signature(describe).parameters
 
     def graph(x: Any, args: Any, options: Any, derivative: bool = False) -> PoolGraph:
-        return PoolGraph(name, describe(*args, **options), _collections.known_array(x, "x"), derivative)
+        x = _collections.known_array(x, "x")
+        return PoolGraph(name, describe(*args, **options), x, x.dtype, derivative)
 
     def forward(x: Any, *args: Any, chunks: Any = None, **options: Any) -> Any:
         with_indices = has_winners and _operators.flag(options.pop("return_indices", False))
@@ -30,19 +33,28 @@ def _function(name: str) -> Any:
     def jvp(x: Any, dx: Any, *args: Any, chunks: Any = None, **options: Any) -> Any:
         indices = options.pop("indices", None) if has_winners else None
         dx = _collections.known_array(dx, "dx", getattr(x, "chunks", None))
-        if indices is not None:
-            return _jvp_by_indices(name, describe(*args, **options), x, dx, indices, chunks)
-        made = graph(x, args, options, True)
-        _require_dtype(dx, "dx", made.dtype)
-        return graph(x, args, options).forward(chunks), made.jvp(dx, chunks)
+        if indices is None:
+            made = graph(x, args, options, True)
+            _require_dtype(dx, "dx", made.dtype)
+            return graph(x, args, options).forward(chunks), made.jvp(dx, chunks)
+        shape = x if isinstance(x, tuple) else _collections.known_array(x, "x", dx.chunks)
+        made = PoolGraph(name, describe(*args, **options), shape, dx.dtype, True)
+        winners = _collections.known_array(indices, "indices")
+        y = None if isinstance(x, tuple) else graph(shape, args, options).forward(chunks)
+        return y, made.jvp_by_indices(winners, dx, chunks)
 
     def vjp(x: Any, gy: Any, *args: Any, chunks: Any = None, **options: Any) -> Any:
         indices = options.pop("indices", None) if has_winners else None
         gy = _collections.known_array(gy, "gy")
+        shape: Any = x if isinstance(x, tuple) else _collections.known_array(x, "x")
+        pool = describe(*args, **options)
+        if isinstance(x, tuple) and indices is None and not pool.is_linear():
+            raise TypeError("x must be an array: only of sums and averages is its shape enough")
+        made = PoolGraph(name, pool, shape, gy.dtype, True)
         if indices is not None:
-            return _vjp_by_indices(name, describe(*args, **options), x, gy, indices, chunks)
-        made = graph(x, args, options, True)
-        _require_dtype(gy, "gy", made.dtype)
+            return made.vjp_by_indices(_collections.known_array(indices, "indices"), gy, chunks)
+        if not isinstance(x, tuple):
+            _require_dtype(gy, "gy", shape.dtype)
         return made.vjp(gy, chunks)
 
     def beta_derivative(x: Any, *args: Any, chunks: Any = None, **options: Any) -> Any:
@@ -64,7 +76,9 @@ def _public(function: Callable[..., Any], eager: Any, name: str) -> Any:
     """Gives a function its name, and the signature of the eager one with chunks in place of out."""
     parameters = [p for p in inspect.signature(eager).parameters.values() if p.name != "out"]
     doc = f"`ndpool.{name}` on arrays of Dask, lazily; `chunks` are those of the result.\n\n"
-    made = _operators.finish(function, name, doc + (eager.__doc__ or ""), [*parameters, _chunks], "Any")
+    made = _operators.finish(
+        function, name, doc + (eager.__doc__ or ""), [*parameters, _chunks], "Any"
+    )
     made.__module__ = "ndpool.dask"
     return made
 

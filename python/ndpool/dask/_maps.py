@@ -4,132 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-import dask
+import dask.array as da
 import numpy
 from dask.base import tokenize
 
-from ndpool._parts.axes import Ranges
-from ndpool._parts.tables import (
-    Grid,
-    Plan,
-    Position,
-    Reads,
-    output_chunks,
-    plan,
-    reads_of_cells,
-    reads_of_outputs,
-)
-from ndpool._parts.tasks import Copies, Problem, Source, Step, copy_edges, run
+from ndpool._parts import tables
+from ndpool._parts.tables import Grid, plan
+from ndpool._parts.tasks import Problem
 from ndpool.dask import _collections
-from ndpool.dask._collections import Tasks
+from ndpool.dask._layers import Layer, Operand, visible
+from ndpool.dask._trees import Tree, is_long
 
 Chunked = tuple[tuple[int, ...], ...]
 
 
-class Operand(NamedTuple):
-    """An array that tasks read: its grid has all axes, its keys lack those that are dropped."""
-
-    array: Any
-    grid: Grid
-    dropped: tuple[int, ...] = ()
-
-    def key(self, position: Position) -> tuple[Any, ...]:
-        return (self.array.name, *visible(position, self.dropped))
-
-
-def visible(entries: Sequence[Any], dropped: tuple[int, ...]) -> tuple[Any, ...]:
-    """The entries of the axes that are not dropped."""
-    return tuple([entry for axis, entry in enumerate(entries) if axis not in dropped])
-
-
-class Layer:
-    """One result in the making: its name, its grid and its tasks."""
-
-    def __init__(self, label: str, token: str, grid: Grid, dropped: tuple[int, ...]) -> None:
-        self.name, self.edges = f"{label}-{token}", f"{label}-edges-{token}"
-        self.grid, self.dropped = grid, dropped
-        self.tasks: Tasks = {}
-
-    def key(self, position: Position) -> tuple[Any, ...]:
-        return (self.name, *visible(position, self.dropped))
-
-    def add(
-        self, kind: str, problem: Problem, operands: Sequence[Operand], made: Plan, outputs: Any, dtype: Any
-    ) -> None:
-        """A task for each chunk: the map `kind` on what the plan says that it reads."""
-        add_edges(self.tasks, self.edges, operands, made)
-        for position, parts in made.parts.items():
-            box = self.grid.box(position)
-            reads = outputs(position)
-            is_empty = any(begin == end for begin, end in box)
-            if reads is None or is_empty or None in parts:
-                step = Step(problem, "zeros", box, (), (), dtype, self.dropped)
-                self.tasks[self.key(position)] = (run, step)
-                continue
-            sources, keys, neighbours = [], [], {}
-            for operand, part in zip(operands, parts):
-                places = [operand.grid.box(chunk) for chunk in part.whole]
-                sources.append(Source(part.box, tuple(places), operand.dropped))
-                keys += [operand.key(chunk) for chunk in part.whole]
-                for chunk, _ in part.edges:
-                    neighbours[(self.edges, *chunk)] = None
-            step = Step(problem, kind, box, reads, tuple(sources), dtype, self.dropped)
-            self.tasks[self.key(position)] = (run, step, *keys, *neighbours)
-
-    def array(self, operands: Sequence[Operand], dtype: Any) -> Any:
-        arrays = list({id(operand.array): operand.array for operand in operands}.values())
-        chunks = visible(self.grid.chunks, self.dropped)
-        return _collections.make_array(self.name, self.tasks, arrays, chunks, dtype)
-
-
-def add_edges(tasks: Tasks, name: str, operands: Sequence[Operand], made: Plan) -> None:
-    """A task for each chunk that neighbours need a part of: it copies just these parts."""
-    for chunk, boxes in made.edges.items():
-        entries, keys = [], []
-        for source, (operand, copies) in enumerate(zip(operands, boxes)):
-            if copies:
-                entries.append((source, operand.grid.box(chunk), copies, operand.dropped))
-                keys.append(operand.key(chunk))
-        tasks[(name, *chunk)] = (copy_edges, Copies(tuple(entries)), *keys)
-
-
 class PoolGraph:
-    """The maps of one pool on one array."""
+    """The maps of one pool on arrays of one shape; x may be just that shape."""
 
-    def __init__(self, label: str, pool: Any, x: Any, derivative: bool = False) -> None:
-        self.label, self.pool = label, pool
-        self.dtype = x.dtype
-        self.x = Operand(x, Grid(x.chunks))
-        self.output, self.pooled = pool.resolve_for(x.shape, x.dtype, derivative)
-        drops = len(pool.output_shape(x.shape)) < len(self.output)
+    def __init__(self, label: str, pool: Any, x: Any, dtype: Any, derivative: bool = False) -> None:
+        self.label, self.pool, self.dtype = label, pool, dtype
+        self.shape: tuple[int, ...] = x if isinstance(x, tuple) else x.shape
+        self.x = None if isinstance(x, tuple) else Operand(x, Grid(x.chunks))
+        self.output, self.pooled = pool.resolve_for(self.shape, dtype, derivative)
+        drops = len(pool.output_shape(self.shape)) < len(self.output)
         self.dropped = self.pooled if drops else ()
-        self.problem = Problem(pool, x.shape, _collections.threads())
+        self.problem = Problem(pool, self.shape, self.pooled, _collections.threads())
 
-    def _token(self, kind: str, arrays: Sequence[Any], *more: Any) -> str:
-        names = [array.name for array in arrays]
-        return tokenize(kind, repr(self.pool), self.problem.shape, self.problem.threads, names, *more)
+    # Chunks.
 
-    def output_grid(self, chunks: Any = None) -> Grid:
-        """The chunks of y, which follow those of x unless the caller asks for others."""
-        natural = output_chunks(self.pool, self.x.grid, self.output)
+    def output_grid(self, cells: Grid, chunks: Any = None) -> Grid:
+        """The chunks of y, which follow those of the cells unless the caller asks for others."""
+        natural = tables.output_chunks(self.pool, cells, self.output)
         if chunks is None:
             return Grid(natural)
-        return Grid(self._all_axes(self._normalized(chunks, visible(natural, self.dropped))))
+        kept = visible(natural, self.dropped)
+        return Grid(self._all_axes(normalized(chunks, kept, self.dtype)))
 
-    def _normalized(self, chunks: Any, natural: Chunked) -> Chunked:
-        shape = tuple(sum(lengths) for lengths in natural)
-        return dask.array.core.normalize_chunks(
-            chunks, shape=shape, dtype=self.dtype, previous_chunks=natural
-        )
+    def cell_grid(self, natural: Grid, chunks: Any) -> Grid:
+        if chunks is None:
+            return natural
+        return Grid(normalized(chunks, natural.chunks, self.dtype))
 
     def _all_axes(self, chunks: Chunked) -> Chunked:
         """Chunks of an array of the shape of y, with the axes that a global pool drops."""
         kept = iter(chunks)
         return tuple(
-            (1,) if axis in self.dropped else next(kept) for axis in range(len(self.output))
+            [(1,) if axis in self.dropped else next(kept) for axis in range(len(self.output))]
         )
+
+    # Operands.
 
     def of_outputs(self, array: Any, name: str) -> Operand:
         """An operand of the shape of y."""
@@ -139,77 +64,130 @@ class PoolGraph:
         return Operand(array, Grid(self._all_axes(array.chunks)), self.dropped)
 
     def of_cells(self, array: Any, name: str) -> Operand:
-        """An operand of the shape of x, with its chunks."""
-        if array.shape != self.x.array.shape:
-            raise ValueError(f"{name} has shape {array.shape}; expected {self.x.array.shape}")
-        if array.chunks != self.x.array.chunks:
-            array = array.rechunk(self.x.array.chunks)
-        return Operand(array, self.x.grid)
+        """An operand of the shape of x, with the chunks of x."""
+        if array.shape != self.shape:
+            raise ValueError(f"{name} has shape {array.shape}; expected {self.shape}")
+        if self.x is not None and array.chunks != self.x.grid.chunks:
+            array = array.rechunk(self.x.grid.chunks)
+        return Operand(array, Grid(array.chunks))
 
-    def _to_outputs(
-        self, kind: str, operands: Sequence[Operand], chunks: Any, *more: Any
-    ) -> tuple[Layer, Grid]:
-        grid = self.output_grid(chunks)
-        token = self._token(kind, [operand.array for operand in operands], grid.chunks, *more)
-        layer = Layer(self.label, token, grid, self.dropped)
-        reads = reads_of_outputs(self.pool, self.x.grid, grid)
-        made = plan(grid, [reads] * len(operands))
-        layer.add(kind, self.problem, operands, made, grid.box, self.dtype)
-        return layer, grid
+    # Maps.
+
+    def layer(self, kind: str, operands: Sequence[Operand], grid: Grid, of_cells: bool) -> Layer:
+        names = [operand.array.name for operand in operands]
+        parameters = (repr(self.pool), self.shape, self.problem.threads, self.dropped)
+        token = tokenize(kind, names, parameters, grid.chunks)
+        label = f"{self.label}-{kind}" if of_cells else self.label
+        return Layer(label, token, grid, () if of_cells else self.dropped, self.problem, self.dtype)
+
+    def _x(self) -> Operand:
+        assert self.x is not None
+        return self.x
+
+    def _is_tree(self, cells: Grid) -> bool:
+        return is_long(self.pool, self.shape, self.pooled, cells, self.dtype)
+
+    def _to_outputs(self, kind: str, operands: Sequence[Operand], chunks: Any) -> Layer:
+        cells = operands[0].grid
+        is_tree = kind in Tree.kinds and self._is_tree(cells)
+        grid = self.output_grid(cells, None if is_tree else chunks)
+        layer = self.layer(kind, operands, grid, False)
+        if is_tree:
+            Tree(self.pool, layer, operands).add(kind)
+            layer.wanted_chunks = chunks
+        else:
+            reads = tables.reads_of_outputs(self.pool, cells, grid)
+            layer.add(kind, operands, plan(grid, [reads] * len(operands)), grid.box)
+        return layer
 
     def forward(self, chunks: Any) -> Any:
-        layer, _ = self._to_outputs("forward", [self.x], chunks)
-        return layer.array([self.x], self.dtype)
+        return self._to_outputs("forward", [self._x()], chunks).array([self._x()])
 
     def forward_with_indices(self, chunks: Any) -> tuple[Any, Any]:
-        layer, grid = self._to_outputs("forward_with_indices", [self.x], chunks)
-        both = layer.tasks
-        names = (f"{layer.name}-y", f"{layer.name}-indices")
+        """Tasks that make pairs, and for each array one that takes its entry."""
+        layer = self._to_outputs("forward_with_indices", [self._x()], chunks)
         results = []
-        for item, (name, dtype) in enumerate(zip(names, (self.dtype, numpy.dtype("i8")))):
-            tasks = dict(both)
-            for position in grid.positions():
-                key = layer.key(position)
-                tasks[(name, *key[1:])] = (itemgetter(item), key)
-            visible_chunks = visible(grid.chunks, self.dropped)
-            results.append(
-                _collections.make_array(name, tasks, [self.x.array], visible_chunks, dtype)
-            )
+        for item, dtype in enumerate((self.dtype, numpy.dtype("i8"))):
+            taking = Layer(
+                f"{self.label}-{('values', 'indices')[item]}",
+                layer.token, layer.grid, layer.dropped, self.problem, dtype,
+            )  # fmt: skip
+            taking.wanted_chunks = layer.wanted_chunks
+            taking.tasks.update(layer.tasks)
+            for position in layer.grid.positions():
+                taking.tasks[taking.key(position)] = (itemgetter(item), layer.key(position))
+            results.append(taking.array([self._x()]))
         return results[0], results[1]
 
     def jvp(self, dx: Any, chunks: Any) -> Any:
         tangent = self.of_cells(dx, "dx")
-        if self.pool.is_linear():
-            layer, _ = self._to_outputs("linear_jvp", [tangent], chunks)
-            return layer.array([tangent], self.dtype)
-        layer, _ = self._to_outputs("jvp", [self.x, tangent], chunks)
-        return layer.array([self.x, tangent], self.dtype)
+        linear = self.pool.is_linear()
+        operands = [tangent] if linear else [self._x(), tangent]
+        return self._to_outputs("linear_jvp" if linear else "jvp", operands, chunks).array(operands)
 
     def beta_derivative(self, chunks: Any) -> Any:
-        layer, _ = self._to_outputs("beta_derivative", [self.x], chunks)
-        return layer.array([self.x], self.dtype)
+        return self._to_outputs("beta_derivative", [self._x()], chunks).array([self._x()])
 
     def vjp(self, gy: Any, chunks: Any) -> Any:
         gradient = self.of_outputs(gy, "gy")
-        grid = self.x.grid
-        if chunks is not None:
-            grid = Grid(self._normalized(chunks, grid.chunks))
-        seeing, under = reads_of_cells(self.pool, self.x.grid, gradient.grid, grid)
         linear = self.pool.is_linear()
+        grid = self._gradient_grid(gradient, None)
         kind = "linear_vjp" if linear else "vjp"
-        operands = [gradient] if linear else [gradient, self.x]
-        reads = [seeing] if linear else [seeing, under]
-        arrays = [operand.array for operand in operands]
-        layer = Layer(f"{self.label}-vjp", self._token(kind, arrays, grid.chunks), grid, ())
-        layer.add(kind, self.problem, operands, plan(grid, reads), _boxes(seeing), self.dtype)
-        return layer.array(operands, self.dtype)
+        is_tree = self._is_tree(grid)
+        if is_tree:
+            aligned = visible(self.output_grid(grid).chunks, self.dropped)
+            gradient = self.of_outputs(gradient.array.rechunk(aligned), "gy")
+        else:
+            grid = self.cell_grid(grid, chunks)
+        operands = [gradient] if linear else [gradient, self._x()]
+        layer = self.layer(kind, operands, grid, True)
+        if is_tree:
+            Tree(self.pool, layer, operands).add(kind)
+            layer.wanted_chunks = chunks
+        else:
+            cells = grid if linear else self._x().grid
+            reads = tables.reads_of_cells(self.pool, cells, gradient.grid, grid)
+            made = plan(grid, reads[: len(operands)])
+            layer.add(kind, operands, made, reads[0].box)
+        return layer.array(operands)
+
+    def _gradient_grid(self, gradient: Operand, chunks: Any) -> Grid:
+        if self.x is not None:
+            return self.cell_grid(self.x.grid, chunks)
+        natural = tables.cell_chunks(self.pool, self.shape, gradient.grid)
+        return self.cell_grid(Grid(natural), chunks)
+
+    # By indices.
+
+    def jvp_by_indices(self, indices: Any, dx: Any, chunks: Any) -> Any:
+        winners, tangent = self.of_outputs(indices, "indices"), self.of_cells(dx, "dx")
+        grid = self.output_grid(tangent.grid, chunks)
+        operands = [winners, tangent]
+        layer = self.layer("jvp_by_indices", operands, grid, False)
+        reads = [
+            tables.reads_of_itself(winners.grid, grid),
+            tables.reads_of_outputs(self.pool, tangent.grid, grid),
+        ]
+        layer.add("jvp_by_indices", operands, plan(grid, reads), grid.box)
+        return layer.array(operands)
+
+    def vjp_by_indices(self, indices: Any, gy: Any, chunks: Any) -> Any:
+        gradient = self.of_outputs(gy, "gy")
+        winners = self.of_outputs(like(indices, gy), "indices")
+        grid = self._gradient_grid(gradient, chunks)
+        operands = [winners, gradient]
+        layer = self.layer("vjp_by_indices", operands, grid, True)
+        reads, _ = tables.reads_of_cells(self.pool, grid, gradient.grid, grid)
+        layer.add("vjp_by_indices", operands, plan(grid, [reads, reads]), reads.box)
+        return layer.array(operands)
 
 
-def _boxes(reads: Reads) -> Any:
-    """The positions that the chunk at a place reads, or None."""
+def like(array: Any, other: Any) -> Any:
+    return array if array.shape != other.shape else array.rechunk(other.chunks)
 
-    def box(position: Position) -> Ranges | None:
-        ranges = reads.box(position)
-        return None if any(begin == end for begin, end in ranges) else ranges
 
-    return box
+def normalized(chunks: Any, natural: Chunked, dtype: Any) -> Chunked:
+    shape = tuple(sum(lengths) for lengths in natural)
+    normalize: Any = da.core.normalize_chunks
+    made: Chunked = normalize(chunks, shape=shape, dtype=dtype, previous_chunks=natural)
+    return made

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from ndpool._core import Pool
-from ndpool._operators import _descriptions, _flag
+from ndpool._operators import _descriptions, flag
 from ndpool.torch import _autograd, _maps
 from ndpool.torch._operators import operators
 from ndpool.torch._twins import is_compiling, is_foreign, is_watched, named, require_dense
@@ -57,7 +57,7 @@ def any_rank(operator: str) -> Callable[..., Any]:
         if has_torch_function_unary(input):
             options["return_indices"] = return_indices
             return handle_torch_function(public, (input,), input, *args, **options)
-        return apply(input, args, options, _flag(return_indices))
+        return apply(input, args, options, flag(return_indices))
 
     doc = f"`ndpool.{name}` on a tensor, with autograd."
     public = named(pool_or_both if has_indices else pool, name, doc)

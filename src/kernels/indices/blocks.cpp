@@ -9,11 +9,14 @@ PositionWalk::PositionWalk(const Dim& dim, Measure::By by, Index position)
     : axis_(dim.window), by_(by), position_(position) {
   if (by == Measure::By::position) return;
   if (axis_.adaptive) {
-    const detail::Quotient at = detail::multiply_divide(position, axis_.input, axis_.output);
-    start_ = at.floor;
-    rest_ = at.rest;
-    step_ = axis_.input / axis_.output;
-    rest_step_ = axis_.input % axis_.output;
+    const BinPattern bin = axis_.bins();
+    const detail::Quotient at = detail::multiply_divide(position, bin.cells, bin.bins);
+    const Index carry = detail::floor_divide(at.rest + bin.phase, bin.bins);
+    start_ = at.floor + carry;
+    rest_ = at.rest + bin.phase - carry * bin.bins;
+    step_ = bin.cells / bin.bins;
+    rest_step_ = bin.cells % bin.bins;
+    bins_ = bin.bins;
   } else {
     start_ = axis_.start(position);
     step_ = axis_.stride;
@@ -24,8 +27,8 @@ void PositionWalk::next() {
   ++position_;
   start_ += step_;
   if (rest_step_ == 0) return;
-  if (rest_ >= axis_.output - rest_step_) {
-    rest_ -= axis_.output - rest_step_;
+  if (rest_ >= bins_ - rest_step_) {
+    rest_ -= bins_ - rest_step_;
     ++start_;
   } else {
     rest_ += rest_step_;

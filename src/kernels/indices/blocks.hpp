@@ -41,7 +41,7 @@ class PositionWalk {
   const Axis& axis_;
   const Measure::By by_;
   Index position_, start_ = 0;
-  Index step_ = 0, rest_step_ = 0, rest_ = 0;  ///< of bins: start = floor(position * input / output)
+  Index step_ = 0, rest_step_ = 0, rest_ = 0, bins_ = 1;  ///< of bins: start = floor((position * cells + phase) / bins)
 };
 
 class BlockWalk {

@@ -196,8 +196,10 @@ bool is_nested(const Layout& layout) {
 /// The outputs of an axis whose windows have a cell in a range, or between cells of it.
 Range outputs_reaching(const Axis& axis, Range cells) {
   cells = {std::max<Index>(cells.begin, 0), std::min(cells.end, axis.input)};
-  if (axis.adaptive)
-    return {adaptive_start(axis.output, axis.input, cells.begin), adaptive_end(axis.output, axis.input, cells.end - 1)};
+  if (axis.adaptive) {
+    const Progression last = axis.outputs_seeing(cells.end - 1);
+    return {axis.outputs_seeing(cells.begin).first, last.first + last.count};
+  }
   const Index first = detail::ceil_divide(cells.begin + axis.lo - (axis.span(1) - 1), axis.stride);
   const Index last = (cells.end - 1 + axis.lo) / axis.stride;
   const Index begin = std::clamp<Index>(first, 0, axis.output);
