@@ -17,7 +17,12 @@ rm -rf "$root"
 mkdir -p "$root"
 tar -C "$root" -xf "$folder/base.tar"
 
-inside() { unshare --mount --pid --fork chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+# A command in the root folder, with its own view of processes.
+# shellcheck disable=SC2016  # the inner shell expands them
+inside() {
+  root=$root unshare --mount --pid --fork sh -ec 'mount -t proc proc "$root/proc"
+    exec chroot "$root" /usr/bin/env -i PATH=/venv/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"' inside "$@"
+}
 install() { inside DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >>"$folder/log" 2>&1; }
 
 echo "deb $mirror bookworm main" >"$root/etc/apt/sources.list"

@@ -17,7 +17,12 @@ mkdir -p build/sdist/requirements "$root"
     'scikit-build-core>=0.10' 'nanobind>=2.4' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.5' >>"$folder/sdist.log" 2>&1
 
 tar -C "$root" -xf "$folder/base.tar"
-inside() { unshare --mount --pid --fork chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+# A command in the root folder, with its own view of processes.
+# shellcheck disable=SC2016  # the inner shell expands them
+inside() {
+  root=$root unshare --mount --pid --fork sh -ec 'mount -t proc proc "$root/proc"
+    exec chroot "$root" /usr/bin/env -i PATH=/venv/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"' inside "$@"
+}
 install() { inside DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >>"$folder/sdist.log" 2>&1; }
 echo "deb $mirror bookworm main" >"$root/etc/apt/sources.list"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
@@ -27,8 +32,7 @@ cp -r build/sdist "$root/sdist"
 inside python3 -m venv /venv
 sdist=$(basename build/sdist/ndpool-*.tar.gz)
 pip_install() {
-  unshare --net --mount --pid --fork chroot "$root" /usr/bin/env -i PATH=/venv/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-      pip install --no-index --find-links /sdist/requirements "/sdist/$sdist" >"$folder/pip.txt" 2>&1
+  inside unshare --net pip install --no-index --find-links /sdist/requirements "/sdist/$sdist" >"$folder/pip.txt" 2>&1
 }
 expect_missing() {
   if pip_install; then echo "pip installed without $1" >&2; exit 1; fi

@@ -1,6 +1,7 @@
 # Consumers outside of the tree with one compiler, against static and shared libraries: FetchContent, add_subdirectory,
 # find_package(ndpool COMPONENTS graph) and pkg-config. The libraries are compiled once, as a subproject in BUILD/tree; other
-# consumers and the other kind of library change nothing that compiles them. The packages are installed from there.
+# consumers and the other kind of library change nothing that compiles them. The packages are installed from there. FLAGS are
+# further flags of the compiler, such as -DHWY_COMPILE_ONLY_SCALAR for a quick look.
 include(${CMAKE_CURRENT_LIST_DIR}/functions.cmake)
 set(GRAPH TRUE)
 
@@ -21,7 +22,8 @@ foreach(kind static shared)
   endif()
   foreach(how fetch subdirectory)
     run(${CMAKE_COMMAND} -S ${SOURCE}/subproject -B ${BUILD}/tree -G Ninja -DROOT=${ROOT} -DHOW=${how}
-        -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=${shared})
+        -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=${shared}
+        "-DCMAKE_CXX_FLAGS=${FLAGS}")
     message(STATUS "${compiler_name}, ${kind}, ${how}: building")
     execute_process(COMMAND ${CMAKE_COMMAND} --build ${BUILD}/tree COMMAND_ERROR_IS_FATAL ANY)
     foreach(program program graph_program)

@@ -40,4 +40,4 @@ endforeach()
 
 run(${CMAKE_COMMAND} -S ${SOURCE}/subproject -B ${BUILD}/downstream/strict -G Ninja -DROOT=${ROOT} -DHOW=fetch
     -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=-Werror -Wall -Wextra -Wpadded")
-run(${CMAKE_COMMAND} --build ${BUILD}/downstream/strict --target _deps/ndpool-build/CMakeFiles/ndpool.dir/src/error.cpp.o)
+run(${CMAKE_COMMAND} --build ${BUILD}/downstream/strict --target _deps/ndpool-build/CMakeFiles/ndpool_objects.dir/src/error.cpp.o)
