@@ -10,6 +10,6 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rustc --edition 2021 -D warnings --crate-type rlib --crate-name ndpool -O -L native="$library" --out-dir "$work" "$crate/src/lib.rs"
-rustc --edition 2021 -D warnings -O -L "$work" -L native="$library" -o "$work/pools" "$crate/examples/pools.rs"
+rustc --edition 2021 -D warnings -O --extern ndpool="$work/libndpool.rlib" -L native="$library" -o "$work/pools" "$crate/examples/pools.rs"
 LD_LIBRARY_PATH=$library "$work/pools" >"$work/pools.txt"
 diff "$crate/pools.txt" "$work/pools.txt"

@@ -1,6 +1,7 @@
 // Arrays of layers: in row-major order, with memory of their own.
 #pragma once
 
+#include <ndpool/api.h>
 #include <ndpool/extents.hpp>
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace ndpool::nn {
 
 /// An array of the layers: owns its elements, in row-major order. Copies copy the elements.
 template <class T>
-class BasicTensor {
+class NDPOOL_API BasicTensor {
  public:
   /// Without elements; so is a tensor that was moved from.
   BasicTensor() = default;
