@@ -37,7 +37,7 @@ def _zero(primal: Any) -> Any:
     return ad.Zero.from_primal_value(primal)
 
 
-# Linear maps: in their last operand; the others are indices, or the x at which a derivative is taken.
+# Maps are linear in their last operand; before it come indices, or the x of a derivative.
 
 
 def _linear_jvp(linear: Map) -> Callable[..., Any]:

@@ -126,4 +126,7 @@ def batched(pool: Pool | Unpool, axis: int) -> Any:
 @functools.lru_cache(maxsize=4096)
 def require_plan(pool: Pool, shape: tuple[int, ...], dtype: numpy.dtype[Any]) -> None:
     """Raises what the library says of a pool that does not fit such arrays."""
-    pool.explain(shape, dtype)
+    try:
+        pool.explain(shape, dtype)
+    except TypeError as error:
+        raise TypeError(f"x has {str(error).removeprefix('dtype has ')}") from None

@@ -23,9 +23,7 @@ def _index_dtype(pool: Any, shape: tuple[int, ...]) -> Any:
     dtype = jax.dtypes.canonicalize_dtype(numpy.int64)
     count = math.prod(shape[axis] for axis in axes_of(pool))
     if count - 1 > numpy.iinfo(dtype).max:
-        raise ValueError(
-            f"indices over {count} cells do not fit {dtype}; enable jax_enable_x64"
-        )
+        raise ValueError(f"indices over {count} cells do not fit {dtype}; enable jax_enable_x64")
     return dtype
 
 
