@@ -99,8 +99,8 @@ def main() -> None:
     load, results, behind = OtherLoad(), {}, []
     wanted = [row for row in rows() if arguments.filter in row.name]
     print(f"jax {jax.__version__}, {processor()}; microseconds")
-    print(f"{'':32}{'KB':>8}{'forward':>10}{'jax':>10}{'ratio':>7}"
-          f"{'gradient':>10}{'jax':>10}{'ratio':>7}")  # fmt: skip
+    print(f"{'':32}{'KB':>8}{'forward':>10}{'jax':>10}{'ratio':>8}"
+          f"{'gradient':>10}{'jax':>10}{'ratio':>8}")  # fmt: skip
     for number, row in enumerate(wanted, start=1):
         progress(f"{number}/{len(wanted)}  {row.name}")
         result = times(row, 0.02 if arguments.quick else arguments.seconds)
@@ -109,7 +109,7 @@ def main() -> None:
         line = f"{row.name:32}{row.bytes / 1024:8.0f}"
         for kind, best in result.items():
             ratio = best["jax"] / best["ndpool"]
-            line += f"{best['ndpool'] * 1e6:10.1f}{best['jax'] * 1e6:10.1f}{ratio:7.2f}"
+            line += f"{best['ndpool'] * 1e6:10.1f}{best['jax'] * 1e6:10.1f}{ratio:8.2f}"
             if ratio < 1 and row.bytes >= SMALLEST:
                 behind.append(f"{row.name} {kind}")
         print(line)

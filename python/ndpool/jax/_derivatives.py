@@ -34,7 +34,7 @@ def _is_zero(tangent: Any) -> bool:
 
 
 def _zero(primal: Any) -> Any:
-    return ad.Zero.from_primal_value(primal)
+    return ad.Zero(jax.typeof(primal).to_tangent_aval())
 
 
 # Maps are linear in their last operand; before it come indices, or the x of a derivative.
