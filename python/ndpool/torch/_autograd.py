@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from ndpool._traits import traits_of
 from ndpool.torch import _operators
-from ndpool.torch._maps import Linear, Pooling, channels_axis, pool_of, sum_like, traits_of
+from ndpool.torch._maps import Linear, Pooling, channels_axis, pool_of, sum_like
 
 Derivative = Tensor | None
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from ndpool import _core
+from ndpool import _core, _traits
 from ndpool.torch import _autograd, _maps
 from ndpool.torch._build import module_name
 from ndpool.torch._maps import Pooling
@@ -87,7 +87,7 @@ def entry_of(
     """A pool of tensors like x, whose results have these strides where they are not recorded."""
     shape, recorded_strides, winners = _maps.layout_of(pooling, x.shape, x.stride())
     gradient_strides = _maps.strides_of(x.shape, pooling.format.gradient_axis(x))
-    kind = _maps.traits_of(pooling.pool).kind
+    kind = _traits.traits_of(pooling.pool).kind
     if kind == "extreme" and _autograd.is_like_gradient(pooling, x):
         gradient_strides = ()
     backward = _autograd.backward_of(pooling, x)

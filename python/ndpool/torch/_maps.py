@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch._prims_common import suggest_memory_format
 
+from ndpool import _traits
 from ndpool._core import Pool, Unpool, on_torch_threads
 from ndpool._operators import _make
 
@@ -56,29 +57,10 @@ def pool_of(text: str) -> Pooling:
     return Pooling(_make(factory, arguments, options), Format(*format))
 
 
-class Traits(NamedTuple):
-    """What the derivative of a pool is made of."""
-
-    reducer: str
-    kind: str  # "linear": the same at every x; "extreme": from the winners; "curved": from x
-    options: dict[str, Any]
-
-
-@functools.lru_cache(maxsize=4096)
-def traits_of(pool: Pool) -> Traits:
-    factory, (reducer, *_), options = pool.__reduce__()[1]
-    if reducer in ("sum", "avg"):
-        return Traits(reducer, "linear", options)
-    ties = options.get("ties") or ("all" if factory == "global_" else "first")
-    is_extreme = reducer in ("max", "min") and ties == "first"
-    return Traits(reducer, "extreme" if is_extreme else "curved", options)
-
-
 @functools.lru_cache(maxsize=4096)
 def sum_like(pooling: Pooling) -> Pooling:
     """The sum over the windows of a pool."""
-    factory, (_, *arguments), _ = pooling.pool.__reduce__()[1]
-    return pooling._replace(pool=_make(factory, ("sum", *arguments), {}))
+    return pooling._replace(pool=_traits.sum_like(pooling.pool))
 
 
 def channels_axis(x: Tensor, rank: int = 0) -> int:
@@ -132,10 +114,7 @@ def layout_of(pooling: Pooling, shape: torch.Size, strides: tuple[int, ...]) -> 
 
 def winner_dtype(pool: Pool, shape: tuple[int, ...]) -> torch.dtype:
     """The smallest dtype that holds the number of any tap, and the mark of no winner."""
-    taps = pool.tap_count(shape)
-    if taps <= 0xFF:
-        return torch.uint8
-    return torch.uint16 if taps <= 0xFFFF else torch.uint32
+    return getattr(torch, _traits.winner_dtype(pool, shape))
 
 
 def forward(x: Tensor, pooling: Pooling) -> Tensor:
