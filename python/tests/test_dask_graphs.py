@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 
 import ndpool
 import ndpool.dask
+from ndpool._core import Pool
 from ndpool._parts import tasks
 
 
@@ -148,7 +150,7 @@ def test_a_task_holds_its_inputs_a_copy_and_its_output() -> None:
     from ndpool._parts.tables import Grid, plan, reads_of_outputs
     from ndpool._parts.tasks import Problem, Source, Step, run
 
-    pool = ndpool._core.Pool.window("max", (3, 3), 1, 1)
+    pool = Pool.window("max", (3, 3), 1, 1)
     grid = Grid(((512, 512), (512, 512)))
     outputs = Grid(((512, 512), (512, 512)))
     part = plan(outputs, [reads_of_outputs(pool, grid, outputs)]).parts[(0, 0)][0]
@@ -173,12 +175,14 @@ def test_tasks_are_small_when_pickled() -> None:
     assert len(pickle.dumps(list(graph.values()))) / len(graph) < 1500
 
 
-def test_a_graph_of_100_000_chunks_is_built_in_seconds() -> None:
-    x = da.zeros((3170, 3170), chunks=10, dtype="f4")
-    assert x.npartitions > 100_000
+def test_a_graph_of_100_000_chunks_is_built_in_five_seconds() -> None:
+    # A tenth of it in the usual run.
+    side = 3170 if os.environ.get("NDPOOL_DASK_CLUSTER") == "1" else 1000
+    x = da.zeros((side, side), chunks=10, dtype="f4")
     begin = time.process_time()
-    ndpool.dask.max_pool(x, (3, 3), stride=1, padding=1)
-    assert time.process_time() - begin < 5
+    y = ndpool.dask.max_pool(x, (3, 3), stride=1, padding=1)
+    seconds = time.process_time() - begin
+    assert y.npartitions >= (side // 10) ** 2 and seconds < 5e-5 * y.npartitions
 
 
 def test_uniform_chunks_give_uniform_chunks() -> None:
@@ -219,7 +223,8 @@ def test_schedulers_agree(scheduler: str) -> None:
     expected = ndpool.max_pool(x.compute(), (3, 3), stride=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks in processes with threads
-        np.testing.assert_array_equal(y.compute(scheduler=scheduler), expected)
+        made = y.compute(scheduler=scheduler, num_workers=1)
+        np.testing.assert_array_equal(made, expected)
 
 
 def test_threads_of_a_task_come_from_the_configuration() -> None:

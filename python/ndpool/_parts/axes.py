@@ -39,36 +39,32 @@ class Chunks:
         return len(set(lengths[:-1])) <= 1 and (len(lengths) < 2 or 0 < lengths[-1] <= lengths[0])
 
 
-class Share(NamedTuple):
-    """What a range of positions has of one chunk."""
-
-    chunk: int
-    positions: Range
-    is_cut: bool  # some of the chunk, but not all of it
-
-
 class AxisReads(NamedTuple):
-    """What one chunk of a result reads of one axis of a source; nothing has no shares."""
+    """What one chunk of a result reads of one axis of a source; nothing has no chunks."""
 
     positions: Range
     home: int  # the chunk that it reads most of, the first of several
-    shares: tuple[Share, ...]
+    chunks: tuple[int, ...]
+    shares: tuple[Range, ...]  # the positions of each chunk
+    cuts: tuple[bool, ...]  # whether these are some of the chunk, but not all of it
 
 
 def axis_reads(source: Chunks, reads: numpy.ndarray) -> list[AxisReads]:
     made = []
     for (begin, end), chunks in zip(reads.tolist(), source.touched(reads)):
-        home, most, shares = -1, 0, []
+        home, longest = -1, 0
+        shares = []
         for number in chunks:
             low, high = source.ranges[number]
             shared = (max(begin, low), min(end, high))
             count = shared[1] - shared[0]
             if count <= 0:
                 continue
-            if count > most:
-                home, most = number, count
-            shares.append(Share(number, shared, count < high - low))
-        made.append(AxisReads((begin, end), home, tuple(shares)))
+            if count > longest:
+                home, longest = number, count
+            shares.append((number, shared, count < high - low))
+        columns = zip(*shares) if shares else ((), (), ())
+        made.append(AxisReads((begin, end), home, *columns))
     return made
 
 

@@ -96,12 +96,15 @@ class Reads:
             return None
         box = tuple([entry.positions for entry in entries])
         whole, edges = [home], []
-        for shares in itertools.product(*[entry.shares for entry in entries]):
-            chunk, positions, is_cut = zip(*shares)
+        # One product for each field: this loop is most of the time that a graph takes to build.
+        chunks = itertools.product(*[entry.chunks for entry in entries])
+        positions = itertools.product(*[entry.shares for entry in entries])
+        cuts = itertools.product(*[entry.cuts for entry in entries])
+        for chunk, shared, is_cut in zip(chunks, positions, cuts):
             if chunk == home:
                 continue
             if copies_edges and True in is_cut:
-                edges.append((chunk, positions))
+                edges.append((chunk, shared))
             else:
                 whole.append(chunk)
         return Part(box, tuple(whole), tuple(edges))
