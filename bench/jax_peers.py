@@ -113,7 +113,8 @@ def main() -> None:
             if ratio < 1 and row.bytes >= SMALLEST:
                 behind.append(f"{row.name} {kind}")
         print(line)
-    print(f"Behind from {SMALLEST // 1024} KB up: {', '.join(behind) or 'none'}. While this ran, {load}.")
+    print(f"Behind from {SMALLEST // 1024} KB up: {', '.join(behind) or 'none'}")
+    print(f"While this ran, {load}")
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
 

@@ -1,4 +1,4 @@
-"""Prints the folder of the headers that jaxlib brings, without importing it; fails if there is none."""
+"""Prints the folder of the headers of jaxlib, without importing it; fails if there is none."""
 
 import importlib.util
 import pathlib

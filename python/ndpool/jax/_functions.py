@@ -49,7 +49,7 @@ def apply(pool: Any, x: Any, return_indices: bool = False) -> Any:
 
 def function_of(name: str) -> Callable[..., Any]:
     """The function of the operator that ndpool has under this name, with the same arguments."""
-    describe = _operators._descriptions[name.removesuffix("_pool")]
+    describe = _operators.description(name)
     parameters = list(inspect.signature(describe).parameters.values())
     has_winners = any(parameter.name == "nan" for parameter in parameters)
 
@@ -57,14 +57,14 @@ def function_of(name: str) -> Callable[..., Any]:
         return apply(describe(*args, **options), x)
 
     def with_indices(x: Any, *args: Any, return_indices: bool = False, **options: Any) -> Any:
-        return apply(describe(*args, **options), x, _operators._flag(return_indices))
+        return apply(describe(*args, **options), x, _operators.flag(return_indices))
 
     parameters.insert(0, _operators._parameter("x", "jax.Array"))
     if has_winners:
         parameters.append(_operators._parameter("return_indices", "bool", False))
     doc, _, _ = inspect.cleandoc(describe.__doc__ or "").partition("\n\n>>>")
     function = with_indices if has_winners else plain
-    _operators._finish(function, name, doc, parameters, "Any")
+    _operators.finish(function, name, doc, parameters, "Any")
     function.__module__ = "ndpool.jax"
     return function
 

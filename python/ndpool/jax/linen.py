@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ndpool import _operators
+from ndpool._operators import description
 from ndpool.jax._functions import apply
 
 Padding = str | Sequence[tuple[int, int]]
@@ -41,7 +41,7 @@ def max_pool(
 ) -> Any:
     """The largest element of each window."""
     windows = _windows(window_shape, strides, padding)
-    return apply(_operators._descriptions["max"](**windows), inputs)
+    return apply(description("max_pool")(**windows), inputs)
 
 
 def min_pool(
@@ -52,7 +52,7 @@ def min_pool(
 ) -> Any:
     """The smallest element of each window."""
     windows = _windows(window_shape, strides, padding)
-    return apply(_operators._descriptions["min"](**windows), inputs)
+    return apply(description("min_pool")(**windows), inputs)
 
 
 def avg_pool(
@@ -64,5 +64,5 @@ def avg_pool(
 ) -> Any:
     """The average of each window; padding counts unless `count_include_pad` is False."""
     windows = _windows(window_shape, strides, padding)
-    describe = _operators._descriptions["avg"]
+    describe = description("avg_pool")
     return apply(describe(**windows, count_include_pad=count_include_pad), inputs)

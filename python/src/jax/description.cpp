@@ -69,8 +69,7 @@ std::int32_t dtype_of(ffi::DataType type) {
   }
 }
 
-OwnedPlan make_plan(const ffi::Dictionary& attributes, bool unpools, const ffi::AnyBuffer& input,
-                    ndpool_error& error) {
+OwnedPlan make_plan(const ffi::Dictionary& attributes, bool unpools, const ffi::AnyBuffer& input, ndpool_error& error) {
   ndpool_arrays arrays = NDPOOL_ARRAYS_INIT;
   arrays.dtype = dtype_of(input.element_type());
   arrays.rank = static_cast<std::int32_t>(input.dimensions().size());

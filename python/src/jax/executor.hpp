@@ -11,8 +11,8 @@
 
 namespace ndpool::python::jax {
 
-/// Tasks that are taken one by one. The caller takes part, and waits for taken tasks alone: it may itself be a thread of
-/// the pool, whose other threads may all wait like it.
+/// Tasks that are taken one by one. The caller takes part, and waits for taken tasks alone: it may itself be a thread
+/// of the pool, whose other threads may all wait like it.
 class SharedTasks {
  public:
   using Task = void (*)(void*, std::int64_t);

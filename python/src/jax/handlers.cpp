@@ -28,8 +28,8 @@ struct Call {
   void* data(std::size_t i) const { return arrays[i].untyped_data(); }
 };
 
-/// A map: the number of its operands and results, which of its arrays are like the input and the result of the plan, which
-/// holds indices, and the call of the library.
+/// A map: the number of its operands and results, which of its arrays are like the input and the result of the plan,
+/// which holds indices, and the call of the library.
 struct Map {
   const char* name;
   std::size_t operands;
@@ -104,7 +104,8 @@ bool have_same_shape(const ffi::AnyBuffer& a, const ffi::AnyBuffer& b) {
   return std::ranges::equal(a.dimensions(), b.dimensions());
 }
 
-/// What is wrong with the arrays of a call, "" if nothing: the library believes pointers, so their sizes are compared here.
+/// What is wrong with the arrays of a call, "" if nothing: the library believes pointers, so their sizes are compared
+/// here.
 std::string fault_of(const Map& map, const Call& call) {
   const ffi::AnyBuffer& input = call.arrays[map.input];
   const ffi::AnyBuffer& output = call.arrays[map.output];

@@ -10,8 +10,8 @@
 
 namespace ndpool::python::jax {
 
-/// The indices of one call. Those of 32 bits with a sign are flat indices that have been narrowed: the library reads and
-/// writes a copy of them. They fit, since the caller has compared the extents of the pooled axes with their range.
+/// The indices of one call. Those of 32 bits with a sign are flat indices that have been narrowed: the library reads
+/// and writes a copy of them. They fit, since the caller has compared the extents of the pooled axes with their range.
 class Indices {
  public:
   explicit Indices(const xla::ffi::AnyBuffer& buffer)

@@ -24,7 +24,8 @@ int add_handlers(PyObject* module) {
 }
 
 PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(&add_handlers)}, {0, nullptr}};
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", "Handlers of XLA.", 0, nullptr, slots, nullptr, nullptr, nullptr};
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_native", "Handlers of XLA.", 0, nullptr, slots, nullptr, nullptr, nullptr};
 
 }  // namespace
 
