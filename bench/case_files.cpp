@@ -1,4 +1,5 @@
-// The files of cases in the source tree. Apart from what reads one case: the installed command names no folder of a build.
+// The files of cases in the source tree. Apart from what reads one case: the installed command names no folder of a
+// build.
 #include "cases.hpp"
 
 namespace ndpool::bench {

@@ -46,8 +46,8 @@ std::pair<Array<T>, Array<I>> run_argmax(const Problem& problem, const PlanOptio
 template <class T>
 using Bytes = std::array<std::byte, sizeof(T)>;
 
-/// Sums of the kernels are compared byte for byte, with those of the reference but for the payload of a NaN; of extremes
-/// neither that nor the sign of a zero is stated.
+/// Sums of the kernels are compared byte for byte, with those of the reference but for the payload of a NaN; of
+/// extremes neither that nor the sign of a zero is stated.
 template <class T>
 bool agree(const std::string& line, const Array<T>& a, const Array<T>& b, bool with_reference = true) {
   const auto is_same_number = [](const T& p, const T& q) {

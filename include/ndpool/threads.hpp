@@ -49,8 +49,8 @@ class NDPOOL_API ScopedExecutor {
   Executor* before_;
 };
 
-/// At most `count` of ndpool's own threads, the caller's included, for the runs that this thread starts while the object
-/// lives; set_threads() and other threads are not touched. A count below 1 means 1. Allocates once.
+/// At most `count` of ndpool's own threads, the caller's included, for the runs that this thread starts while the
+/// object lives; set_threads() and other threads are not touched. A count below 1 means 1. Allocates once.
 class NDPOOL_API ScopedThreads {
  public:
   explicit ScopedThreads(int count);  ///< From here on.

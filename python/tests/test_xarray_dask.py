@@ -137,8 +137,8 @@ def test_arrays_without_a_name_stay_so():
     x = chunked(labelled().rename(None))
     y = x.ndpool.max_pool({"x": 2})
     gx = x.ndpool.max_pool.vjp(y, {"x": 2})
-    for y in (y, gx, x.ndpool.rolling(x=2).mean(), x.ndpool.coarsen(t=3).max()):
-        assert y.name is None
+    for made in (y, gx, x.ndpool.rolling(x=2).mean(), x.ndpool.coarsen(t=3).max()):
+        assert made.name is None
 
 
 def test_what_is_left_to_xarray_stays_lazy():
