@@ -244,10 +244,10 @@ TEST(Threads, MayChangeWhileArraysArePooled) {
 }
 
 TEST(Threads, ScratchStaysSmallForLongRowsAndMostlyPaddedWindows) {
-  const Plan<float> first = global_max_pool({.axes = {1}, .ties = Ties::first}).plan<float>({32, 1 << 20});
+  const Plan<float> first = global_max_pool({.axes = {1}}, {.ties = Ties::first}).plan<float>({32, 1 << 20});
   EXPECT_LE(first.scratch_bytes(), std::size_t{16} << 20);
   // Derivatives by ties keep pairs of the cells of a window, in three stages.
-  const Plan<float> all = global_max_pool({.axes = {1}, .ties = Ties::all}).plan<float>({32, 1 << 20});
+  const Plan<float> all = global_max_pool({.axes = {1}}, {.ties = Ties::all}).plan<float>({32, 1 << 20});
   EXPECT_LE(all.summary(MapKind::forward).scratch_bytes, std::size_t{16} << 20);
   EXPECT_LE(all.scratch_bytes(), std::size_t{52} << 20);
   const auto padded = sum_pool({.kernel = {500000}, .padding = {{0, 499990}}}).plan<float>({64, 11});

@@ -34,13 +34,15 @@ void pack(Rows& rows, Index Strides::*array) {
 
 /// The share of a run that one of its parts is.
 struct PartOfRun {
-  const Watch& whole;
+  const ProgressCallback& whole;
   double before, share;
   static bool keep_going(void* context, double done) {
     const auto& part = *static_cast<const PartOfRun*>(context);
     return part.whole.keep_going(part.whole.context, part.before + part.share * done);
   }
-  Watch watch() { return whole.keep_going == nullptr ? Watch{} : Watch{keep_going, this}; }
+  ProgressCallback watch() {
+    return whole.keep_going == nullptr ? ProgressCallback{} : ProgressCallback{keep_going, this};
+  }
 };
 
 }  // namespace
@@ -85,7 +87,7 @@ std::size_t ArgmaxPlan::scratch_bytes() const {
 
 Index ArgmaxPlan::tile_count() const { return slice_count_ * positions_->layout().tile_count; }
 
-bool ArgmaxPlan::run(const MapArrays& arrays, const Watch& watch) const {
+bool ArgmaxPlan::run(const MapArrays& arrays, const ProgressCallback& watch) const {
   auto* const positions =
       static_cast<Index*>(thread_scratch<ScratchUse::positions>(static_cast<std::size_t>(outputs_) * sizeof(Index)));
   if (positions == nullptr) throw std::bad_alloc();

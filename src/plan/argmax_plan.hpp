@@ -18,7 +18,7 @@ class ArgmaxPlan {
                                                 MapKind map);
 
   /// False if `watch` stopped it.
-  bool run(const MapArrays& arrays, const Watch& watch) const;
+  bool run(const MapArrays& arrays, const ProgressCallback& watch) const;
 
   /// Of each thread; the calling thread also keeps the positions of one slice.
   std::size_t scratch_bytes() const;

@@ -41,14 +41,15 @@ std::unique_ptr<const GeneralPlan> GeneralPlan::make_argmax(ScalarKind kind, con
   return nullptr;
 }
 
-bool GeneralPlan::run_argmax(const void* in, void* out, void* indices, IndexKind index_kind, const Watch& watch) const {
+bool GeneralPlan::run_argmax(const void* in, void* out, void* indices, IndexKind index_kind,
+                             const ProgressCallback& watch) const {
   const general::GeneralKernel kernel = general::kernel_of(element_.kind);
   return run_tiles({layout_->tile_count, 1}, layout_->bytes, watch, [&](Index begin, Index end, void* scratch) {
     kernel({*layout_, element_.finish, in, out, begin, end, scratch, indices, index_kind});
   });
 }
 
-bool GeneralPlan::run(const void* in, void* out, const Watch& watch) const {
+bool GeneralPlan::run(const void* in, void* out, const ProgressCallback& watch) const {
   const general::GeneralKernel kernel = general::kernel_of(element_.kind);
   return run_tiles({layout_->tile_count, 1}, layout_->bytes, watch, [&](Index begin, Index end, void* scratch) {
     kernel({*layout_, element_.finish, in, out, begin, end, scratch});

@@ -20,10 +20,10 @@ class GeneralPlan {
   static std::unique_ptr<const GeneralPlan> make_argmax(ScalarKind kind, const KernelChoice& choice, const Rows& rows);
 
   /// Writes the indices of the extremes, and their values unless `out` is null. False if `watch` stopped it.
-  bool run_argmax(const void* in, void* out, void* indices, IndexKind index_kind, const Watch& watch) const;
+  bool run_argmax(const void* in, void* out, void* indices, IndexKind index_kind, const ProgressCallback& watch) const;
 
   /// Reads `in`, writes `out`. False if `watch` stopped it.
-  bool run(const void* in, void* out, const Watch& watch) const;
+  bool run(const void* in, void* out, const ProgressCallback& watch) const;
 
   /// The same on the calling thread, with scratch_bytes() of the caller's.
   void run_all(const void* in, void* out, void* scratch) const;

@@ -59,7 +59,7 @@ struct Implementation {
   MapKind map;
   bool (*accepts)(const PlanData&);
   Needs (*needs)(const PlanData&);
-  bool (*run)(const PlanData&, const MapArrays&, const Watch&);
+  bool (*run)(const PlanData&, const MapArrays&, const ProgressCallback&);
 };
 
 std::span<const Implementation> implementations();

@@ -115,11 +115,11 @@ MapSummary KernelPlan::summary(MapKind map) const {
   return result;
 }
 
-bool KernelPlan::run(MapKind map, const MapArrays& arrays, const Watch& watch) const {
+bool KernelPlan::run(MapKind map, const MapArrays& arrays, const ProgressCallback& watch) const {
   return chosen_[static_cast<int>(map)]->run(*data_, arrays, watch);
 }
 
-bool KernelPlan::forward(const void* in, void* out, const Watch& watch) const {
+bool KernelPlan::forward(const void* in, void* out, const ProgressCallback& watch) const {
   return run(MapKind::forward, {.in = in, .out = out}, watch);
 }
 bool KernelPlan::fits(IndexKind kind) const {
@@ -133,20 +133,20 @@ bool KernelPlan::fits(IndexKind kind) const {
   return false;
 }
 bool KernelPlan::forward_with_indices(const void* in, void* out, void* indices, IndexKind kind,
-                                      const Watch& watch) const {
+                                      const ProgressCallback& watch) const {
   return run(MapKind::forward_with_indices, {.in = in, .out = out, .tangent_out = indices, .index_kind = kind}, watch);
 }
-bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, const Watch& watch) const {
+bool KernelPlan::jvp(const void* in, const void* tangent_in, void* tangent_out, const ProgressCallback& watch) const {
   return run(MapKind::jvp, {.in = in, .tangent_in = const_cast<void*>(tangent_in), .tangent_out = tangent_out}, watch);
 }
-bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, const Watch& watch) const {
+bool KernelPlan::vjp(const void* in, const void* tangent_out, void* tangent_in, const ProgressCallback& watch) const {
   return run(MapKind::vjp, {.in = in, .tangent_in = tangent_in, .tangent_out = const_cast<void*>(tangent_out)}, watch);
 }
 bool KernelPlan::check_indices(const void* indices, IndexKind kind) const {
   return ndpool::check_indices(*data_, {.out = const_cast<void*>(indices), .index_kind = kind});
 }
 bool KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const void* tangent_in, void* tangent_out,
-                                  const Watch& watch) const {
+                                  const ProgressCallback& watch) const {
   return run(MapKind::jvp_from_indices,
              {.out = const_cast<void*>(indices),
               .tangent_in = const_cast<void*>(tangent_in),
@@ -155,7 +155,7 @@ bool KernelPlan::jvp_from_indices(const void* indices, IndexKind kind, const voi
              watch);
 }
 bool KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const void* tangent_out, void* tangent_in,
-                                  const Watch& watch) const {
+                                  const ProgressCallback& watch) const {
   return run(MapKind::vjp_from_indices,
              {.out = const_cast<void*>(indices),
               .tangent_in = tangent_in,
@@ -163,11 +163,11 @@ bool KernelPlan::vjp_from_indices(const void* indices, IndexKind kind, const voi
               .index_kind = kind},
              watch);
 }
-bool KernelPlan::place(const void* indices, const void* values, void* cells, const Watch& watch) const {
+bool KernelPlan::place(const void* indices, const void* values, void* cells, const ProgressCallback& watch) const {
   return run(MapKind::unpool,
              {.out = const_cast<void*>(indices), .tangent_in = cells, .tangent_out = const_cast<void*>(values)}, watch);
 }
-bool KernelPlan::place_vjp(const void* indices, const void* cells, void* values, const Watch& watch) const {
+bool KernelPlan::place_vjp(const void* indices, const void* cells, void* values, const ProgressCallback& watch) const {
   return run(MapKind::unpool_vjp,
              {.out = const_cast<void*>(indices), .tangent_in = const_cast<void*>(cells), .tangent_out = values}, watch);
 }

@@ -82,8 +82,9 @@ Index most_winner_taps(ScalarKind kind) { return traits_of(kind).size == 1 ? 0xF
 /// Runs `kernel(rows, arrays, begin, end, scratch)` on all rows: on `unit` rows at least, or on planes of short floats
 /// as floats.
 template <class RunKernel>
-bool run_map(const Rows& rows, ScalarKind kind, bool as_floats, Index unit, std::size_t scratch, const Watch& watch,
-             const Arrays& arrays, const Roles& roles, const RunKernel& kernel, Index tile_scale = 1) {
+bool run_map(const Rows& rows, ScalarKind kind, bool as_floats, Index unit, std::size_t scratch,
+             const ProgressCallback& watch, const Arrays& arrays, const Roles& roles, const RunKernel& kernel,
+             Index tile_scale = 1) {
   if (!as_floats)
     return run_tiles(tiling_of(rows, unit, tile_scale), scratch, watch,
                      [&](Index begin, Index end, void* memory) { kernel(rows, arrays, begin, end, memory); });
@@ -117,7 +118,7 @@ Index outputs_per_part(const Rows& rows, const PackedPlanes* packed) {
 }
 
 bool run_values(ScalarKind kind, const Rows& rows, const KernelChoice& choice, const PackedPlanes* packed,
-                const Tiling& tiling, std::size_t bytes, const void* in, void* out, const Watch& watch) {
+                const Tiling& tiling, std::size_t bytes, const void* in, void* out, const ProgressCallback& watch) {
   const Kernel kernel = kernels().forward(kind, choice.combine);
   const Index all = rows.horizontal.window.output, outputs = outputs_per_part(rows, packed);
   if (outputs == all)
@@ -241,7 +242,7 @@ Needs needs_of_rows(const PlanData& plan) {
   const Index outputs = plan.rows->horizontal.window.output;
   return {plan.values_bytes, parts == outputs ? tiling.tiles() : tiling.rows * ((outputs + parts - 1) / parts)};
 }
-bool run_rows(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_rows(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return run_values(plan.kind, *plan.rows, plan.choice, plan.packed.get(), {plan.rows->row_count, plan.values_tile},
                     plan.values_bytes, arrays.in, arrays.out, watch);
 }
@@ -273,7 +274,7 @@ Needs needs_of_winner_vjp(const PlanData& plan) {
   return {needs_of_winners(plan).scratch_bytes + scratch_of_taps(plan), tiles_of_map(plan, plan.rows->rows_per_plane)};
 }
 namespace {
-bool run_extremes(const PlanData& plan, WinnerUse use, const MapArrays& arrays, const Watch& watch) {
+bool run_extremes(const PlanData& plan, WinnerUse use, const MapArrays& arrays, const ProgressCallback& watch) {
   const ScalarKind wide = wide_kind(plan.kind);
   const TangentKernel kernel = kernels().winners->of[static_cast<int>(wide)][static_cast<int>(plan.choice.combine)];
   const Roles of_indices{.in = Role::read,
@@ -294,13 +295,13 @@ bool run_extremes(const PlanData& plan, WinnerUse use, const MapArrays& arrays, 
       });
 }
 }  // namespace
-bool run_winner_indices(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_winner_indices(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return run_extremes(plan, WinnerUse::indices, arrays, watch);
 }
-bool run_winner_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_winner_jvp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return run_extremes(plan, WinnerUse::jvp, arrays, watch);
 }
-bool run_winner_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_winner_vjp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return run_extremes(plan, WinnerUse::vjp, arrays, watch);
 }
 
@@ -315,7 +316,7 @@ Needs needs_of_disjoint(const PlanData& plan) {
   const Rows rows = plan.rows->with_whole_axes_merged();
   return {spread_rows(rows).bytes(), tiling_of(rows, 1).tiles()};
 }
-bool run_disjoint(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_disjoint(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   const TangentKernel kernel = kernels().spread->of[static_cast<int>(plan.kind)];
   const Rows rows = plan.rows->with_whole_axes_merged();
   return run_tiles(tiling_of(rows, 1), spread_rows(rows).bytes(), watch, [&](Index begin, Index end, void* scratch) {
@@ -330,18 +331,18 @@ Needs needs_of(const GeneralPlan& plan) { return {plan.scratch_bytes(), plan.lay
 }  // namespace
 bool accepts_split(const PlanData& plan) { return plan.split != nullptr; }
 Needs needs_of_split(const PlanData& plan) { return {plan.split->scratch_bytes(), plan.split->tile_count()}; }
-bool run_split(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_split(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return plan.split->run(arrays.in, arrays.out, watch);
 }
 
 bool accepts_general(const PlanData& plan) { return plan.general != nullptr; }
 Needs needs_of_general(const PlanData& plan) { return needs_of(*plan.general); }
-bool run_general(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_general(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return plan.general->run(arrays.in, arrays.out, watch);
 }
 bool accepts_general_argmax(const PlanData& plan) { return plan.general_argmax != nullptr; }
 Needs needs_of_general_argmax(const PlanData& plan) { return needs_of(*plan.general_argmax); }
-bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_general_argmax(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return plan.general_argmax->run_argmax(arrays.in, arrays.out, arrays.tangent_out, arrays.index_kind, watch);
 }
 bool accepts_argmax_jvp(const PlanData& plan) { return plan.argmax_jvp != nullptr; }
@@ -352,21 +353,21 @@ Needs needs_of_argmax_jvp(const PlanData& plan) {
 Needs needs_of_argmax_vjp(const PlanData& plan) {
   return {plan.argmax_vjp->scratch_bytes(), plan.argmax_vjp->tile_count()};
 }
-bool run_argmax_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_argmax_jvp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return plan.argmax_jvp->run(arrays, watch);
 }
-bool run_argmax_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_argmax_vjp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return plan.argmax_vjp->run(arrays, watch);
 }
 bool accepts_general_jvp(const PlanData& plan) { return plan.general_jvp != nullptr; }
 Needs needs_of_general_jvp(const PlanData& plan) { return needs_of(*plan.general_jvp); }
-bool run_general_jvp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_general_jvp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return plan.general_jvp->run(arrays.tangent_in, arrays.tangent_out, watch);
 }
 
 bool accepts_general_vjp(const PlanData& plan) { return plan.general_vjp != nullptr; }
 Needs needs_of_general_vjp(const PlanData& plan) { return needs_of(*plan.general_vjp); }
-bool run_general_vjp(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_general_vjp(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return plan.general_vjp->run(arrays.tangent_out, arrays.tangent_in, watch);
 }
 

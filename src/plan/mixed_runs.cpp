@@ -90,7 +90,7 @@ void add_mixed_plan(PlanData& data, bool has_empty_windows) {
 
 bool accepts_mixed(const PlanData& plan) { return plan.mixed != nullptr; }
 Needs needs_of_mixed(const PlanData& plan) { return {plan.mixed->scratch_bytes(), plan.mixed->slice_count()}; }
-bool run_mixed(const PlanData& plan, const MapArrays& arrays, const Watch& watch) {
+bool run_mixed(const PlanData& plan, const MapArrays& arrays, const ProgressCallback& watch) {
   return plan.mixed->run(arrays, watch);
 }
 

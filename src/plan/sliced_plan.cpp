@@ -127,7 +127,7 @@ void SlicedPlan::run_slice(Index number, const MapArrays& arrays, char* scratch,
             moved(arrays.tangent_out, at.tangent_out), scratch, scratch + box_bytes_, state});
 }
 
-bool SlicedPlan::run(const MapArrays& arrays, const Watch& watch) const {
+bool SlicedPlan::run(const MapArrays& arrays, const ProgressCallback& watch) const {
   if (slices_.front()->extremes != nullptr) {  // plans that run on all threads
     char* const scratch = static_cast<char*>(analytic::careful_scratch(0, scratch_bytes()));
     for (Index number = 0; number < slice_count_; ++number) {

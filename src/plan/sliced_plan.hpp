@@ -23,7 +23,7 @@ class SlicedPlan {
                                                       bool folds_input, const KernelChoice& choice, const Rows& rows);
 
   /// False if `watch` stopped it.
-  bool run(const MapArrays& arrays, const Watch& watch) const;
+  bool run(const MapArrays& arrays, const ProgressCallback& watch) const;
 
   /// Of each thread. Slices whose powers leave the range of plain numbers need some 10 times as much, which threads
   /// that meet one keep as well.

@@ -102,7 +102,7 @@ std::unique_ptr<const SplitPlan> SplitPlan::make(ScalarKind kind, const KernelCh
   return plan->pieces_ != nullptr && plan->rest_ != nullptr ? std::move(plan) : nullptr;
 }
 
-bool SplitPlan::run(const void* in, void* out, const Watch& watch) const {
+bool SplitPlan::run(const void* in, void* out, const ProgressCallback& watch) const {
   void* const results = thread_scratch<ScratchUse::positions>(bytes_);
   if (results == nullptr) throw std::bad_alloc();
   return pieces_->run(in, results, watch) && rest_->run(results, out, {});

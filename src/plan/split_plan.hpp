@@ -14,7 +14,7 @@ class SplitPlan {
                                                const GeneralPlan* whole);
 
   /// False if `watch` stopped it.
-  bool run(const void* in, void* out, const Watch& watch) const;
+  bool run(const void* in, void* out, const ProgressCallback& watch) const;
 
   /// Of each thread; the calling thread also keeps the results of the pieces.
   std::size_t scratch_bytes() const { return std::max(pieces_->scratch_bytes(), rest_->scratch_bytes()); }

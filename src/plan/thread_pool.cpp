@@ -37,7 +37,8 @@ bool spin_for(Duration time, const IsSo& is_so) {
   return false;
 }
 
-/// condition.wait(lock, is_so), whose symbol in libstdc++ is one of GCC 12: wheels would need a newer system for it alone.
+/// condition.wait(lock, is_so), whose symbol in libstdc++ is one of GCC 12: wheels would need a newer system for it
+/// alone.
 template <class IsSo>
 void wait(std::condition_variable& condition, std::unique_lock<std::mutex>& lock, const IsSo& is_so) {
   while (!is_so()) pthread_cond_wait(condition.native_handle(), lock.mutex()->native_handle());

@@ -76,10 +76,10 @@ inline Tiling input_tiling_of(const Rows& rows) {
 /// Runs all rows in tiles, on as many threads as the executor has. What a tile throws stops the others and is thrown
 /// again here, on the calling thread, because an executor's work does not throw.
 template <class RunRows>
-bool run_tiles(const Tiling& tiling, std::size_t scratch, const Watch& watch, RunRows run_rows) {
+bool run_tiles(const Tiling& tiling, std::size_t scratch, const ProgressCallback& watch, RunRows run_rows) {
   struct Shared {
     RunRows& run_rows;
-    const Watch& watch;
+    const ProgressCallback& watch;
     std::size_t scratch;
     Index rows, tile;
     std::mutex watching = {};
