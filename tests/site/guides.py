@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "docs/index.md",
+    ROOT / "docs/dask.md",
     ROOT / "docs/xarray.md",
     *sorted((ROOT / "docs/guide").glob("*.md")),
 ]
