@@ -129,16 +129,11 @@ bench-all: build/release/python.stamp  ## Measure ndpool beside openvino and JAX
 
 # Handlers are built in the same tree with the headers of the oldest jaxlib; only what runs them needs JAX.
 JAX_VENV = build/venv-jax
-JAXLIB_HEADERS = build/jaxlib-headers
 .PHONY: jax-package test-jax bench-jax
 jax-package: build/release/python.stamp
 	@VENV=$(JAX_VENV) scripts/venv.sh python/requirements-jax.txt
-	@cmp -s python/requirements-jaxlib-headers.txt $(JAXLIB_HEADERS)/requirements.txt || { \
-	    rm -rf $(JAXLIB_HEADERS); \
-	    $(JAX_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(JAXLIB_HEADERS) \
-	        -r python/requirements-jaxlib-headers.txt && \
-	    cp python/requirements-jaxlib-headers.txt $(JAXLIB_HEADERS)/requirements.txt; }
-	cmake --preset release -DNDPOOL_JAXLIB_HEADERS=$(CURDIR)/$(JAXLIB_HEADERS)/jaxlib/include
+	@scripts/jaxlib_headers.sh $(JAX_VENV)/bin/python
+	cmake --preset release -DNDPOOL_JAXLIB_HEADERS=$(CURDIR)/build/jaxlib-headers/jaxlib/include
 	cmake --build --preset release --target python_package
 
 # Where the import fails tests would be skipped.
