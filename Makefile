@@ -127,30 +127,23 @@ bench-all: build/release/python.stamp  ## Measure ndpool beside openvino and JAX
 	PYTHONPATH=build/release/python build/venv-all/bin/python bench/peers.py \
 	    --json build/bench/peers-all.json --svg build/bench/peers-all.svg
 
-# Handlers are built with the headers of the oldest jaxlib, in a tree of their own: the other one has no jaxlib.
+# Handlers are built in the same tree with the headers of the oldest jaxlib; only what runs them needs JAX.
 JAX_VENV = build/venv-jax
-JAXLIB_HEADERS = build/jaxlib-headers
-JAX_BUILD = build/jax
 .PHONY: jax-package test-jax bench-jax
-jax-package:
-	@scripts/setup.sh build && scripts/setup.sh python
+jax-package: build/release/python.stamp
 	@VENV=$(JAX_VENV) scripts/venv.sh python/requirements-jax.txt
-	@cmp -s python/requirements-jaxlib-headers.txt $(JAXLIB_HEADERS)/requirements.txt || { \
-	    rm -rf $(JAXLIB_HEADERS); \
-	    $(JAX_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(JAXLIB_HEADERS) \
-	        -r python/requirements-jaxlib-headers.txt && \
-	    cp python/requirements-jaxlib-headers.txt $(JAXLIB_HEADERS)/requirements.txt; }
-	cmake -G Ninja -S . -B $(JAX_BUILD) -DCMAKE_BUILD_TYPE=Release -DNDPOOL_BUILD_PYTHON=ON -DNDPOOL_BUILD_TORCH=OFF \
-	    -DNDPOOL_BUILD_TESTS=OFF -DNDPOOL_BUILD_EXAMPLES=OFF -DNDPOOL_BUILD_GRAPH=OFF -DNDPOOL_BUILD_CLI=OFF \
-	    -DPython_EXECUTABLE=$(CURDIR)/$(JAX_VENV)/bin/python -DNDPOOL_JAXLIB_HEADERS=$(CURDIR)/$(JAXLIB_HEADERS)/jaxlib/include
-	cmake --build $(JAX_BUILD) --target python_package
+	@scripts/jaxlib_headers.sh $(JAX_VENV)/bin/python
+	cmake --preset release -DNDPOOL_JAXLIB_HEADERS=$(CURDIR)/build/jaxlib-headers/jaxlib/include
+	cmake --build --preset release --target python_package
 
+# Where the import fails tests would be skipped.
 test-jax: jax-package  ## Test ndpool.jax, in an environment with JAX
-	PYTHONPATH=$(JAX_BUILD)/python $(JAX_VENV)/bin/python -m pytest -q -n 2 $(wildcard python/tests/test_jax_*.py)
+	PYTHONPATH=build/release/python $(JAX_VENV)/bin/python -c 'import ndpool.jax'
+	PYTHONPATH=build/release/python $(JAX_VENV)/bin/python -m pytest -q -n 2 $(wildcard python/tests/test_jax_*.py)
 
 bench-jax: jax-package  ## Measure ndpool.jax beside reduce_window
 	@mkdir -p build/bench
-	PYTHONPATH=$(JAX_BUILD)/python $(JAX_VENV)/bin/python bench/jax_peers.py --json build/bench/jax.json
+	PYTHONPATH=build/release/python $(JAX_VENV)/bin/python bench/jax_peers.py --json build/bench/jax.json
 
 wheel: build/venv/bin/ruff  ## Build wheels that bring their shared libraries, for each Python that is here, into build/wheel
 	@scripts/setup.sh build && scripts/setup.sh wheel

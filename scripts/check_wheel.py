@@ -31,7 +31,12 @@ def check_loading(folder: Path) -> list[str]:
     """What is wrong with how the module and the command find the library."""
     wrong = []
     (module,) = folder.glob("ndpool/_core.*so")
-    for file, path in ((module, "$ORIGIN"), (folder / "ndpool/bin/ndpool", "$ORIGIN/..")):
+    (handlers,) = folder.glob("ndpool/jax/_native.*so")
+    for file, path in (
+        (module, "$ORIGIN"),
+        (handlers, "$ORIGIN/.."),
+        (folder / "ndpool/bin/ndpool", "$ORIGIN/.."),
+    ):
         if "libndpool.so" not in dynamic(file, "NEEDED"):
             wrong.append(f"{file.name} is not linked to libndpool.so: {dynamic(file, 'NEEDED')}")
         paths = ":".join(dynamic(file, "RUNPATH") + dynamic(file, "RPATH")).split(":")

@@ -18,9 +18,11 @@ build_wheel() {  # version, interpreter
   [ "$1" = 3.12 ] && options=(-Cwheel.py-api=cp312)
   local python=$PWD/build/wheel/build-$tag/bin/python nanobind
   nanobind=$("$python" -m nanobind --cmake_dir)
+  scripts/jaxlib_headers.sh "$python"
   # Without the extension for one torch: a wheel is for any.
   "$python" -m build --wheel --no-isolation --outdir build/wheel/plain -Cbuild-dir=build/wheel-tree "${options[@]}" \
-      -Ccmake.define.NDPOOL_BUILD_TORCH=OFF -Ccmake.define.nanobind_DIR="$nanobind" .
+      -Ccmake.define.NDPOOL_BUILD_TORCH=OFF -Ccmake.define.nanobind_DIR="$nanobind" \
+      -Ccmake.define.NDPOOL_JAXLIB_HEADERS="$PWD/build/jaxlib-headers/jaxlib/include" .
 }
 
 rm -rf build/wheel/plain build/wheel/*.whl
