@@ -47,8 +47,11 @@ struct Windows {
       const BinPattern bin = axis.bins();
       return of_bins(axis.output, axis.input, {bin.bins, bin.cells, -bin.phase});
     }
-    if (axis.output == 1 && axis.lo == 0 && axis.dilation == 1 && axis.kernel >= axis.input)
-      return of_bins(1, axis.input, {1, axis.input, 0});  // every cell has its one tap on the one output
+    if (axis.output == 1 && axis.lo == 0 && axis.dilation == 1 && axis.kernel >= axis.input) {
+      Windows one{1, axis.input, Kind::bins};  // every cell has its one tap on the one output
+      one.pattern = {1, axis.input, 0};
+      return one;
+    }
     if (axis.stride == 1)
       return {axis.output,   axis.input,   Kind::regular, axis.kernel, 1, (axis.kernel - 1) * axis.dilation - axis.lo,
               axis.dilation, axis.dilation};
