@@ -98,11 +98,18 @@ constexpr Word<Reducer> reducer_words[] = {{"max", Reducer::max},
                                            {"smooth_max", Reducer::smooth_max},
                                            {"lp", Reducer::lp}};
 
+/// The limited API knows no names of types with their modules.
+bool is_numpy_bool(nb::handle object) {
+  const nb::handle type = object.type();
+  const nb::str module(type.attr("__module__")), name(type.attr("__name__"));
+  return std::string_view(module.c_str()) == "numpy" && std::string_view(name.c_str()).starts_with("bool");
+}
+
 /// True or False, of Python or of NumPy, or one of their numbers; no other object has a truth that its caller means.
 bool read_flag(nb::handle object, const char* name) {
   constexpr const char* what = "True or False";
   if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
-  if (std::string_view(nb::inst_name(object).c_str()).starts_with("numpy.bool")) {
+  if (is_numpy_bool(object)) {
     const int truth = PyObject_IsTrue(object.ptr());
     if (truth < 0) throw nb::python_error();
     return truth != 0;

@@ -7,17 +7,18 @@ import pytest
 
 import ndpool
 
-da = pytest.importorskip("dask.array")
 OPERATORS = [n for n in ndpool.__all__ if n.endswith("pool") and n != "max_unpool"]
 
 
-def lazy(dtype="f8"):
-    """An array that must not be computed."""
+class Chunked:
+    """An array of a library that ndpool does not know, which must not be computed."""
 
-    def block(block_info=None):
+    shape = (8, 8)
+    dtype = np.dtype("f8")
+    chunks = ((4, 4), (4, 4))
+
+    def __array__(self, dtype=None, copy=None):
         raise AssertionError("computed")
-
-    return da.map_blocks(block, chunks=((4, 4), (4, 4)), dtype=dtype, meta=np.empty((0, 0), dtype))
 
 
 def arguments(name):
@@ -26,10 +27,10 @@ def arguments(name):
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_dask_arrays_are_refused(name):
+def test_chunked_arrays_are_refused(name):
     f = getattr(ndpool, name)
     args = arguments(name)
-    x, y = lazy(), np.ones((8, 8))
+    x, y = Chunked(), np.ones((8, 8))
     for call in (
         lambda: f(x, *args),
         lambda: f.jvp(x, y, *args),
@@ -37,25 +38,20 @@ def test_dask_arrays_are_refused(name):
         lambda: f.vjp(x, y, *args),
         lambda: f.vjp(y, x, *args),
     ):
-        with pytest.raises(TypeError, match=r"chunked arrays \(dask.*compute them first"):
+        with pytest.raises(TypeError, match="chunked arrays"):
             call()
 
 
 def test_indices_and_beta_derivatives_too():
-    x, y = lazy("i8"), np.ones((8, 8))
+    x, y = Chunked(), np.ones((8, 8))
     for call in (
         lambda: ndpool.max_pool(x, (2, 2), return_indices=True),
         lambda: ndpool.max_pool.jvp(y, y, (2, 2), indices=x),
         lambda: ndpool.max_pool.vjp(y, y, (2, 2), indices=x),
-        lambda: ndpool.smooth_max_pool.beta_derivative(lazy(), (2, 2)),
+        lambda: ndpool.smooth_max_pool.beta_derivative(x, (2, 2)),
         lambda: ndpool.max_unpool(y, x, (16, 16)),
         lambda: ndpool.max_unpool.jvp(y, y, x, (16, 16)),
         lambda: ndpool.max_unpool.vjp(y, y, x, (16, 16)),
     ):
         with pytest.raises(TypeError, match="chunked arrays"):
             call()
-
-
-def test_computed_ones_are_arrays():
-    x = da.ones((4, 4), chunks=2)
-    assert ndpool.max_pool(x.compute(), (2, 2)).shape == (2, 2)
