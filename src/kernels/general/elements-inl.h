@@ -106,7 +106,7 @@ struct KeyMax : ElementBase<Bits, Bits> {
   using Base = ElementBase<Bits, Bits>;
   using typename Base::D;
   using typename Base::V;
-  static constexpr bool stores_fused = false;
+  static constexpr bool stores_fused = sizeof(Bits) == 2;  // f16 and bf16: 1.1 to 1.7 times as fast
   static constexpr int sign_shift = 8 * sizeof(Bits) - 1;
   static constexpr Bits lowest = std::numeric_limits<Bits>::lowest(), highest = std::numeric_limits<Bits>::max();
   static Bits identity(const Finish&) { return lowest; }
@@ -188,7 +188,6 @@ struct HalfSum : SumBase<S, float> {
   using Base = SumBase<S, float>;
   using typename Base::D;
   using typename Base::V;
-  static constexpr bool stores_fused = false;
   using Bits = hn::Rebind<std::uint16_t, D>;
   static HWY_INLINE V lift(const S* from, const Finish&) {
     if constexpr (std::is_same_v<S, f16> && !has_f16_instructions) {
