@@ -167,7 +167,7 @@ HWY_NOINLINE void store_row(const typename E::Work* from, Index n, typename E::R
   constexpr Index lanes = E::lanes;
   Index i = 0;
   for (; i + lanes <= n; i += lanes) E::store(E::load(from + i), to + i, i, f);
-  if (i == n) return;
+  if (i >= n || lanes == 1) return;
   if (n >= lanes) return E::store(E::load(from + n - lanes), to + n - lanes, n - lanes, f);
   typename E::Work copy[static_cast<std::size_t>(lanes)] = {};
   typename E::Result result[static_cast<std::size_t>(lanes)] = {};
