@@ -144,6 +144,7 @@ class LayoutMaker {
   }
   /// Nothing is folded: lanes that fill vectors are copied, and else the last loop is the row.
   void add_identity_axis(const PooledAxis& row) {
+    folds_nothing_ = true;
     layout_.axes.emplace_back();
     sources_.push_back(&row.window);
     constexpr Index enough_bytes = 64;
@@ -251,6 +252,7 @@ class LayoutMaker {
       layout_.divides_first = is_transposed_ && layout_.divisor != 1;
       return true;
     }
+    if (folds_nothing_) return true;  // every cell has a window of its own, of one tap
     layout_.one_divisor = has_one_divisor(rows_, choice_.average);
     const auto count = [&](const Axis& axis, Index output) {
       return std::max(1.0, static_cast<double>(counted_taps(axis.taps(output), choice_.average)));
@@ -262,7 +264,6 @@ class LayoutMaker {
       return true;
     }
     layout_.divides_first = is_transposed_;
-    if (identity_only_) return true;
     for (std::size_t a = 0; a < layout_.axes.size(); ++a) {
       if (sources_[a]->output > max_counts) return false;
       for (Index o = 0; o < sources_[a]->output; ++o) layout_.axes[a].counts.push_back(count(*sources_[a], o));
@@ -750,7 +751,8 @@ class LayoutMaker {
   Layout layout_;
   std::vector<const Axis*> sources_;
   bool rows_are_short_ = false, lanes_are_long_ = false;
-  bool identity_only_ = false;  ///< nothing is folded: a copy
+  bool folds_nothing_ = false;  ///< windows of one tap on every axis
+  bool identity_only_ = false;  ///< the same, and no loop can be the row: a copy
   mutable Index plane_cells_ = 0, plane_outputs_ = 0;
 };
 
