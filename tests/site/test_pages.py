@@ -12,11 +12,11 @@ PAGES = [
     "guide/from-opencv", "guide/from-scikit-image", "semantics", "reference/python", "command",
     "performance", "reference/cpp/errors", "trust", "c", "dask", "xarray", "jax", "packages",
     "torch", "onnx", "plans", "threads", "embedded", "graph", "reference/cpp/c",
-    "reference/cpp/plans",
+    "reference/cpp/plans", "reference/dask-jax",
 ]  # fmt: skip
 AXE_PAGES = [
     "index", "guide/start", "guide/ten-pictures", "reference/python", "c", "dask", "jax",
-    "reference/cpp/pools", "explorer",
+    "reference/cpp/errors", "explorer",
 ]  # fmt: skip
 
 
