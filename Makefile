@@ -189,6 +189,7 @@ docs: build/release/python.stamp build/web/explorer.html  ## Build the documenta
 	cmake --build --preset release --target python_package
 	@mkdir -p build/doxygen
 	doxygen docs/Doxyfile
+	@sed -i '/<innerclass [^>]*prot="private"/d' build/doxygen/xml/*.xml  # Breathe shows them
 	PYTHONPATH=build/release/python build/venv/bin/python docs/pictures.py build/docs/pictures
 	PYTHONPATH=build/release/python build/venv/bin/sphinx-build -q -W -n -b html docs build/docs/html
 	@echo "The site is build/docs/html/index.html"

@@ -31,6 +31,14 @@ myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "substitutio
 # Stubs and signatures name the types of arguments; these are no classes that a page describes.
 autodoc_typehints_format = "short"
 aliases = ("Array", "Empty", "Ints", "Nan", "Padding", "PadMode", "Rounding", "Size", "Ties")
+# The page of `ndpool.jax` is made without JAX, and without what is registered with it.
+autodoc_mock_imports = [
+    "jax",
+    "jaxlib",
+    "ndpool.jax._native",
+    "ndpool.jax._maps",
+    "ndpool.jax._derivatives",
+]
 autodoc_type_aliases = {name: name for name in aliases}
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "all"
@@ -45,7 +53,7 @@ cpp_maximum_signature_line_length = 100
 # namespaces `detail`. Links that somebody wrote are of other kinds, and must lead somewhere.
 nitpick_ignore_regex = [
     ("cpp:identifier", ".*"),
-    ("py:class", r"(?!ndpool\.).*|ndpool\.([a-z]+\.)*_\w+"),
+    ("py:class", r"(?!ndpool\.).*|ndpool\.([a-z]+\.)*_\w+(\.\w+)*"),
 ]
 # Every header opens the namespace again, and Breathe declares it each time.
 suppress_warnings = ["duplicate_declaration.cpp", "duplicate_declaration.c"]

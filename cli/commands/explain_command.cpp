@@ -45,8 +45,9 @@ struct ExplainCommand {
 };
 
 void print_arithmetic(int number, const Axis& axis, bool ceil_mode) {
-  fmt::print("{}\n", output_size_sentence(axis, number, ceil_mode));
-  if (const std::string dilated = dilation_sentence(axis); !dilated.empty()) fmt::print("        {}\n", dilated);
+  fmt::print("{}\n", wrapped(output_size_sentence(axis, number, ceil_mode), 8));
+  if (const std::string dilated = dilation_sentence(axis); !dilated.empty())
+    fmt::print("{}\n", wrapped("        " + dilated, 8));
 }
 
 /// One line per window: `#` is a tap on a cell, `o` a tap on padding, `.` a cell, `-` padding.
@@ -83,15 +84,19 @@ std::vector<Index> seen_by(const Axis& axis) {
   return counts;
 }
 
+/// Digits of the largest product of these counts.
+int digits_of_products(const std::vector<std::vector<Index>>& lists) {
+  Index largest = 1;
+  for (const std::vector<Index>& list : lists) largest *= list.empty() ? 1 : std::max<Index>(std::ranges::max(list), 1);
+  return static_cast<int>(std::to_string(largest).size());
+}
+
 /// Products of two lists as a table, or of the only one as a row.
 void print_products(const std::vector<std::vector<Index>>& lists) {
-  Index widest = 1;
   const std::vector<Index> one = {1};
   const std::vector<Index>& rows = lists.size() == 2 ? lists[0] : one;
   const std::vector<Index>& columns = lists.back();
-  for (const Index r : rows)
-    for (const Index c : columns) widest = std::max(widest, r * c);
-  const auto width = static_cast<int>(std::to_string(widest).size());
+  const int width = digits_of_products(lists);
   for (const Index r : rows) {
     fmt::print("   ");
     for (const Index c : columns) fmt::print(" {:>{}}", r * c, width);
@@ -99,18 +104,22 @@ void print_products(const std::vector<std::vector<Index>>& lists) {
   }
 }
 
+/// True if the table of their products is readable, and fits the terminal.
 bool is_small(const std::vector<std::vector<Index>>& lists) {
   if (lists.empty() || lists.size() > 2) return false;
+  const int terminal = terminal_columns(),
+            widest = 3 + static_cast<int>(lists.back().size()) * (1 + digits_of_products(lists));
+  if (terminal != 0 && widest > terminal) return false;
   return std::ranges::all_of(lists, [](const auto& list) { return static_cast<Index>(list.size()) <= column_limit; });
 }
 
 void print_table(const std::string& title, const std::vector<int>& axes, const std::vector<std::vector<Index>>& lists) {
   if (is_small(lists)) {
-    fmt::print("\n{}:\n", title);
+    fmt::print("\n{}\n", wrapped(title + ":", 4));
     print_products(lists);
     return;
   }
-  fmt::print("\n{}: the product over the axes of\n", title);
+  fmt::print("\n{}\n", wrapped(title + ": the product over the axes of", 4));
   for (std::size_t i = 0; i < lists.size(); ++i) {
     const auto [least, most] = std::ranges::minmax_element(lists[i]);
     fmt::print("    axis {}: {} to {}\n", axes[i], *least, *most);
@@ -217,12 +226,14 @@ void ExplainCommand::print(const Geometry& geometry, const std::vector<AxisCount
     divisors.push_back(count.divisors);
     cells_seen *= axis.input - std::ranges::count(count.seen, 0);
   }
-  fmt::print("\n'{}' is a tap on a cell, '{}' a tap on padding, '{}' padding.\n", coloured("#"), coloured("o"),
-             coloured("-"));
+  const std::string legend = fmt::format("'{}' is a tap on a cell, '{}' a tap on padding, '{}' padding.", coloured("#"),
+                                         coloured("o"), coloured("-"));
+  fmt::print("\n{}\n", wrapped(legend, 0));
 
   print_table("How many outputs see each cell", axes, seen);
-  fmt::print("Never seen: {} of {} cells of the pooled axes\n", geometry.cell_count() - cells_seen,
-             geometry.cell_count());
+  fmt::print("{}\n", wrapped(fmt::format("Never seen: {} of {} cells of the pooled axes",
+                                         geometry.cell_count() - cells_seen, geometry.cell_count()),
+                             4));
   if (options.divisor != AverageOptions::no_divisor)
     fmt::print("\nDivisor of every window of an average: {}\n", options.divisor);
   else
@@ -262,7 +273,7 @@ void ExplainCommand::run() const {
   }
   fmt::print("{} of {} -> {}\n\n", op, text_of(extents), text_of(pool.output_shape(extents)));
   print(geometry, counts);
-  for (const std::string& warning : warnings) fmt::print("\nWarning: {}\n", warning);
+  for (const std::string& warning : warnings) fmt::print("\n{}\n", wrapped("Warning: " + warning, 4));
   if (plan) print_plan(plan_data);
 }
 

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -26,6 +27,18 @@ const char* colour_of(char kind) {
   }
 }
 
+/// Characters that are seen: escape sequences of colours take no column.
+std::size_t visible_length(std::string_view word) {
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (word[i] == '\033')
+      while (i < word.size() && word[i] != 'm') ++i;
+    else
+      ++length;
+  }
+  return length;
+}
+
 }  // namespace
 
 int terminal_columns() {
@@ -46,6 +59,28 @@ std::string coloured(const std::string& line) {
     text += line[i];
   }
   return text + "\033[0m";
+}
+
+std::string wrapped(const std::string& sentence, std::size_t indent) {
+  const auto columns = static_cast<std::size_t>(terminal_columns());
+  if (columns == 0) return sentence;
+  std::string text;
+  std::size_t length = 0;
+  for (std::size_t begin = 0; begin < sentence.size();) {
+    const std::size_t end = std::min(sentence.find(' ', begin), sentence.size());
+    const std::string_view word = std::string_view(sentence).substr(begin, end - begin);
+    const std::size_t needed = visible_length(word) + (begin == 0 ? 0 : 1);
+    if (begin != 0 && length + needed > columns) {
+      text += '\n' + std::string(indent, ' ');
+      length = indent + needed - 1;
+    } else {
+      if (begin != 0) text += ' ';
+      length += needed;
+    }
+    text += word;
+    begin = end + 1;
+  }
+  return text;
 }
 
 }  // namespace ndpool::cli

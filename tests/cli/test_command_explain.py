@@ -109,3 +109,27 @@ def test_drawings_fit_the_terminal():
     wide = on_terminal(*long, columns=140, NO_COLOR="1")
     drawn = [line for line in wide.splitlines() if "window" in line and "#" in line]
     assert drawn and max(map(len, drawn)) <= 140
+
+
+def test_sentences_and_tables_fit_the_terminal():
+    words = (
+        "explain",
+        "--shape",
+        "14,20",
+        "--kernel",
+        "3,3",
+        "--stride",
+        "2,2",
+        "--dilation",
+        "2,2",
+    )
+    plain = done(*words).decode()
+    assert max(map(len, plain.splitlines())) > 80
+    visible = re.sub(r"\033\[[0-9;]*m", "", on_terminal(*words, columns=40))
+    assert max(map(len, visible.splitlines())) <= 40
+    text = " ".join(visible.split())
+    for number in (0, 1):
+        sentence = next(line for line in plain.splitlines() if line.startswith(f"Axis {number}:"))
+        assert sentence in text
+    # The table of 20 columns is not printed; its extremes are.
+    assert "How many outputs see each cell: the product over the axes of" in text
