@@ -15,8 +15,8 @@ bool shows_colours();
 /// if colours are shown; else the line as it is.
 std::string coloured(const std::string& line);
 
-/// A sentence, broken at spaces into lines that fit the terminal; those after the first begin with `indent` spaces. As it
-/// is if standard output is no terminal.
+/// A sentence, broken at spaces into lines that fit the terminal; those after the first begin with `indent` spaces. As
+/// it is if standard output is no terminal.
 std::string wrapped(const std::string& sentence, std::size_t indent);
 
 }  // namespace ndpool::cli
