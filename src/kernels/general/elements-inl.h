@@ -346,7 +346,11 @@ struct WideSum {
   static NDPOOL_ALWAYS_INLINE void put(V v, Work* to) { *to = v; }
   static NDPOOL_ALWAYS_INLINE V splat(Work one) { return one; }
   static NDPOOL_ALWAYS_INLINE V lift(const S* from, const Finish&) { return *from; }
-  static NDPOOL_ALWAYS_INLINE V combine(V a, V b) { return a + b; }
+  /// Unsigned: lanes without a row may hold anything.
+  static NDPOOL_ALWAYS_INLINE V combine(V a, V b) {
+    __extension__ using Unsigned = unsigned __int128;
+    return static_cast<V>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+  }
   static void store(V, S*, Index, const Finish&) {}
 
   static void finish_row(const Work* sums, Index n, S* to, const Finish& f) {
